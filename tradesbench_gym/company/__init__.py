@@ -1,0 +1,1 @@
+"""The company as the outside meets it: scenario, `Simulation`, commands, events, errors."""

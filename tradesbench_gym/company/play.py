@@ -1,0 +1,82 @@
+"""Playing whole runs with a policy, and counting what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from tradesbench_gym.company.simulation import Simulation
+from tradesbench_gym.core.layout import CallState, Stop
+from tradesbench_gym.core.view import Desk
+
+_SATURDAY = 5
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a run came to: the columns of the results table. Money in whole cents."""
+
+    seed: int
+    profit: int
+    cash: int
+    lowest_cash: int
+    bankrupt_on: int | None
+    calls: int
+    completed: int
+    missed: int
+    failed: int
+    cancelled: int
+    declined: int
+    rejected: int
+    open: int
+    installations: int
+    weekend_jobs: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+def play(simulation: Simulation, decide: Callable[[Desk], Any]) -> Results:
+    """Play a run to its end with a policy (`DESK -> decision`, None to reject), acknowledging cancellations.
+
+    Raises:
+        BookingError: the policy made an offer that the company does not let out.
+    """
+    while simulation.next_call() == Stop.NEW_CALL:
+        decision = decide(simulation.desk)
+        if decision is None:
+            simulation.reject()
+        else:
+            simulation.offer(*decision)
+    return results(simulation)
+
+
+def results(simulation: Simulation) -> Results:
+    """Count a run as it stands."""
+    run = simulation.record
+    calls = run["calls"][: int(run["n_calls"])]
+    state = calls["state"]
+    done = calls[state == CallState.DONE]
+    book = simulation.business.handbook
+    count: Callable[[Any], int] = np.count_nonzero
+    return Results(
+        seed=int(run["seed"]),
+        profit=simulation.profit_cents,
+        cash=simulation.cash_cents,
+        lowest_cash=int(run["lowest"]),
+        bankrupt_on=int(run["day"]) + 1 if run["bankrupt"] else None,
+        calls=len(calls),
+        completed=len(done),
+        missed=int(count(state == CallState.MISSED)),
+        failed=int(count(state == CallState.FAILED)),
+        cancelled=int(count(state == CallState.CANCELLED)),
+        declined=int(count(state == CallState.DECLINED)),
+        rejected=int(count((state == CallState.REJECTED) | (state == CallState.UNANSWERED))),
+        open=int(count((state >= CallState.BOOKED) & (state <= CallState.WORKING))),
+        installations=int(book["installation"][done["service"]].sum()),
+        weekend_jobs=sum(simulation.business.date_of(day).weekday() >= _SATURDAY for day in done["day"]),
+    )

@@ -1,0 +1,1 @@
+"""The rules: every compiled function of the package, on NumPy and Numba alone."""

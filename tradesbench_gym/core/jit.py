@@ -1,0 +1,75 @@
+"""The decorators `kernel` and `rule`: how every function of the rules is compiled, and the one line
+a person reads while that happens. The compiled code is kept by `codecache`. With
+``NUMBA_DISABLE_JIT=1`` both give the plain function. This module knows nothing of the rules."""
+
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast
+
+import numba
+from numba.core.compiler_lock import global_compiler_lock
+
+from tradesbench_gym.core import codecache
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+__all__ = ["announce", "kernel", "rule", "warm_needed"]
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function of the rules on first use and keep the machine code for later starts.
+
+    The function must be a plain module-level function: a closure would give two functions one name
+    in the cache. Division follows NumPy (an integer by zero is 0, a float by zero inf or nan), so
+    that the compiled and the plain function agree; with Numba's default the compiled one raises
+    where NumPy goes on. No fastmath: the same bits on every machine. The GIL is released, so that
+    one thread a core can play slices of a batch.
+    """
+    if function.__closure__:
+        raise TypeError(f"kernel {function.__qualname__} must not be a closure")
+    compiled = rule(function)
+    if compiled is not function and codecache.covers(function):
+        _keep(compiled)
+    return compiled
+
+
+def rule(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function that only kernels call.
+
+    It becomes part of each kernel's code and is not kept by itself.
+    """
+    if numba.config.DISABLE_JIT:
+        return function
+    return cast("Callable[P, R]", numba.njit(nogil=True, error_model="numpy")(function))
+
+
+def warm_needed() -> bool:
+    """Whether the first call of a kernel will compile: nothing is kept for these sources yet."""
+    return not numba.config.DISABLE_JIT and codecache.is_cold()
+
+
+def announce() -> None:
+    """Say on stderr that compiling starts, once a process and only if it does.
+
+    A kernel that is missing from the cache says so by itself; call this to have the line out
+    before other work whose silence would puzzle. ``TRADESBENCH_QUIET=1`` silences it.
+    """
+    if warm_needed():
+        codecache.say_compiling()
+
+
+def _keep(dispatcher: Any) -> None:
+    cache = codecache.CodeCache(dispatcher.py_func)
+    # `cache=True` would use Numba's own cache, whose folder is one setting for the whole process
+    # (it would move the user's own functions too), which trusts any folder it finds, and which
+    # does not see a change in an imported module.
+    dispatcher._cache = cache
+    compile_now = dispatcher.compile
+
+    def compile_in_turn(sig: Any) -> Any:
+        # Numba's lock first, the other processes second, always in this order: two threads of one
+        # process then never wait for each other.
+        with global_compiler_lock, cache.turn(sig):
+            return compile_now(sig)
+
+    dispatcher.compile = compile_in_turn

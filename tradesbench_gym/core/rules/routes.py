@@ -1,0 +1,245 @@
+"""How a technician's day is worked: earliest window first, then the nearest job (A.6 and A.7 of the report).
+
+`goes_first`, `begins` and `in_time` say the rule; the dispatcher's plan (`core/plan.py`) follows the same three with
+its own estimates. The rest moves the technicians of the true world.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tradesbench_gym.core import draws
+from tradesbench_gym.core.draws import div_round
+from tradesbench_gym.core.jit import rule
+from tradesbench_gym.core.layout import DAY_SECONDS, NONE, Activity, CallState, Int, Kind, Record
+from tradesbench_gym.core.log import emit
+from tradesbench_gym.core.rules.calendar import is_weekend, qualified, window_closes, window_opens
+from tradesbench_gym.core.rules.customers import lose
+from tradesbench_gym.core.rules.money import bill, count_overtime, pay_overtime
+from tradesbench_gym.core.rules.weather import weather_at
+
+_DRIVE = int(draws.Event.DRIVE)
+_VISIT = int(draws.Event.VISIT)
+_IDLE, _DRIVING = int(Activity.IDLE), int(Activity.DRIVING)
+_WAITING, _WORKING = int(Activity.WAITING), int(Activity.WORKING)
+BOOKED = int(CallState.BOOKED)
+DRIVEN_TO = int(CallState.DRIVING)
+WAITED_FOR = int(CallState.WAITING)
+WORKED_ON = int(CallState.WORKING)
+_DONE, _FAILED, _MISSED = int(CallState.DONE), int(CallState.FAILED), int(CallState.MISSED)
+_SAID_DEPARTED, _SAID_ARRIVED, _SAID_STARTED = int(Kind.DEPARTED), int(Kind.ARRIVED), int(Kind.STARTED)
+_SAID_DONE, _SAID_FAILED, _SAID_MISSED = int(Kind.DONE), int(Kind.FAILED), int(Kind.MISSED)
+_HOUR = 3_600
+_THOUSANDTHS = 1_000
+
+
+@rule
+def goes_first(window: Int, metres: Int, number: Int, best_window: Int, best_metres: Int, best_number: Int) -> bool:
+    """The earliest window goes first, within it the nearest job, among equals the lower number; best_number -1: none."""
+    if best_number < 0 or window != best_window:
+        return bool(best_number < 0 or window < best_window)
+    if metres != best_metres:
+        return bool(metres < best_metres)
+    return bool(number < best_number)
+
+
+@rule
+def begins(arrival: Int, opens: Int) -> np.int64:
+    """Work never starts before the window opens."""
+    return max(np.int64(arrival), np.int64(opens))
+
+
+@rule
+def in_time(start: Int, closes: Int) -> bool:
+    """Work that starts exactly at the close is on time; later the appointment is missed."""
+    return bool(start <= closes)
+
+
+@rule
+def road_metres(metres: npt.NDArray[np.int32], man: Record, call: Record) -> np.int64:
+    """Road distance from where a technician stands to a job: address, anchor, anchor, address (A.6)."""
+    if man["address"] == call["address"]:
+        return np.int64(0)
+    between = np.int64(metres[man["anchor"], call["anchor"]])
+    return np.int64(man["leg"]) + between + np.int64(call["leg"])
+
+
+@rule
+def drive_seconds(run: Record, p: Record, call: Record, distance: Int) -> np.int64:
+    """Time of the drive to a job that sets off now: the hour's speed, the zone's weather, the trip's own variation."""
+    word, _, _, _ = draws.block(
+        run["seed"],
+        run["salt"],
+        _DRIVE,
+        np.int64(call["from_day"]),
+        np.int64(call["stream"]),
+        np.int64(call["from_index"]),
+    )
+    low, high = np.int64(p["variation"][0]), np.int64(p["variation"][1])
+    variation = low + draws.below(word, high - low + 1)
+    clock = np.int64(run["clock"])
+    weekend = np.int64(is_weekend(p["handbook"], clock // DAY_SECONDS))
+    speed = np.int64(p["speed"][weekend, clock % DAY_SECONDS // _HOUR])
+    weather = np.int64(p["drive_weather"][weather_at(run, np.int64(call["zone"]), clock)])
+    return div_round(np.int64(distance) * _HOUR * weather * variation, speed * _THOUSANDTHS * _THOUSANDTHS)
+
+
+@rule
+def site_seconds(run: Record, p: Record, call: Record) -> np.int64:
+    """Time on site, drawn by the job alone; a visit that must fail takes its fixed time."""
+    book = p["handbook"]
+    service = np.int64(call["service"])
+    if not qualified(book, call["technician"], service):
+        return np.int64(book["failed_visit"])
+    word, _, _, _ = draws.block(
+        run["seed"],
+        run["salt"],
+        _VISIT,
+        np.int64(call["from_day"]),
+        np.int64(call["stream"]),
+        np.int64(call["from_index"]),
+    )
+    shortest, typical = np.int64(book["shortest"][service]), np.int64(book["typical"][service])
+    return draws.triangle(word, shortest, typical, np.int64(book["longest"][service]))
+
+
+@rule
+def first_job(run: Record, metres: npt.NDArray[np.int32], technician: Int) -> np.int64:
+    """The job of today that the technician, free where he stands, takes next; NONE if there is none."""
+    man = run["technicians"][technician]
+    best, best_window, best_metres = np.int64(NONE), np.int64(0), np.int64(0)
+    number = np.int64(run["route"][run["day"], technician])
+    while number >= 0:
+        call = run["calls"][number]
+        if call["state"] == BOOKED or call["state"] == WAITED_FOR:
+            window, distance = np.int64(call["window"]), road_metres(metres, man, call)
+            if goes_first(window, distance, number, best_window, best_metres, best):
+                best, best_window, best_metres = number, window, distance
+        number = np.int64(call["next"])
+    return best
+
+
+@rule
+def go(run: Record, p: Record, metres: npt.NDArray[np.int32], log: Record, technician: Int) -> None:
+    """Let a technician who is free, or waits on site, decide what comes first, and set off at once."""
+    man = run["technicians"][technician]
+    number = first_job(run, metres, technician)
+    if man["activity"] == _WAITING:
+        if number == man["job"]:
+            return
+        _leave(run, np.int64(man["job"]))
+    man["since"] = run["clock"]
+    man["job"] = number
+    if number < 0:
+        man["activity"] = _IDLE
+        return
+    call = run["calls"][number]
+    call["metres"] = road_metres(metres, man, call)
+    call["departed"] = run["clock"]
+    call["state"] = DRIVEN_TO
+    man["activity"] = _DRIVING
+    man["until"] = np.int64(run["clock"]) + drive_seconds(run, p, call, np.int64(call["metres"]))
+    emit(run, log, _SAID_DEPARTED, number, technician)
+
+
+@rule
+def _leave(run: Record, number: Int) -> None:
+    call = run["calls"][number]
+    if call["state"] == WAITED_FOR:  # not where the customer has just cancelled
+        call["state"] = BOOKED
+        call["departed"] = NONE
+        call["arrived"] = NONE
+
+
+@rule
+def arrive(run: Record, p: Record, metres: npt.NDArray[np.int32], log: Record, technician: Int) -> None:
+    """End a drive: begin or wait, or, where the job was missed or cancelled meanwhile, decide anew."""
+    man = run["technicians"][technician]
+    number = np.int64(man["job"])
+    call = run["calls"][number]
+    count_overtime(run, p, number, technician, np.int64(man["since"]), np.int64(run["clock"]))
+    man["address"] = call["address"]
+    man["anchor"] = call["anchor"]
+    man["leg"] = call["leg"]
+    man["x"] = call["x"]
+    man["y"] = call["y"]
+    man["since"] = run["clock"]
+    man["activity"] = _IDLE
+    call["arrived"] = run["clock"]
+    emit(run, log, _SAID_ARRIVED, number, technician)
+    if call["state"] != DRIVEN_TO:
+        pay_overtime(run, p, log, number, technician)
+        if run["bankrupt"] == 0:
+            go(run, p, metres, log, technician)
+        return
+    man["activity"] = _WAITING
+    man["until"] = begins(np.int64(run["clock"]), window_opens(p["handbook"], call["day"], call["window"]))
+    call["state"] = WAITED_FOR
+    if man["until"] == run["clock"]:
+        begin(run, p, log, technician)
+
+
+@rule
+def begin(run: Record, p: Record, log: Record, technician: Int) -> None:
+    """Start work: its length is drawn now."""
+    man = run["technicians"][technician]
+    call = run["calls"][man["job"]]
+    call["state"] = WORKED_ON
+    call["started"] = run["clock"]
+    man["activity"] = _WORKING
+    man["since"] = run["clock"]
+    man["until"] = np.int64(run["clock"]) + site_seconds(run, p, call)
+    emit(run, log, _SAID_STARTED, np.int64(man["job"]), technician)
+
+
+@rule
+def finish(run: Record, p: Record, metres: npt.NDArray[np.int32], log: Record, technician: Int) -> None:
+    """End work: done and billed, or failed; then take the next job."""
+    man = run["technicians"][technician]
+    number = np.int64(man["job"])
+    call = run["calls"][number]
+    today = run["days"][run["day"]]
+    count_overtime(run, p, number, technician, np.int64(man["since"]), np.int64(run["clock"]))
+    call["ended"] = run["clock"]
+    man["activity"] = _IDLE
+    if qualified(p["handbook"], technician, np.int64(call["service"])):
+        call["state"] = _DONE
+        today["done"] += 1
+        emit(run, log, _SAID_DONE, number, technician)
+        bill(run, p, log, number)
+    else:
+        call["state"] = _FAILED
+        today["failed"] += 1
+        lose(run, call)
+        emit(run, log, _SAID_FAILED, number, technician)
+        pay_overtime(run, p, log, number, technician)
+    if run["bankrupt"] == 0:
+        go(run, p, metres, log, technician)
+
+
+@rule
+def miss(run: Record, log: Record, number: Int) -> None:
+    """An appointment not begun when its window closes is missed at that moment, wherever the technician is."""
+    call = run["calls"][number]
+    call["state"] = _MISSED
+    call["ended"] = run["clock"]
+    run["days"][run["day"]]["missed"] += 1
+    lose(run, call)
+    emit(run, log, _SAID_MISSED, number, np.int64(call["technician"]))
+
+
+@rule
+def next_deadline(run: Record, book: Record) -> tuple[np.int64, np.int64]:
+    """The appointment of today whose window closes first without work begun: its close and number (NONE: none)."""
+    soonest, which = np.int64(1 << 30), np.int64(NONE)
+    for technician in range(np.int64(book["technicians"])):
+        number = np.int64(run["route"][run["day"], technician])
+        while number >= 0:
+            call = run["calls"][number]
+            if BOOKED <= call["state"] <= WAITED_FOR:
+                closes = window_closes(book, call["day"], call["window"])
+                if closes < soonest or (closes == soonest and number < which):
+                    soonest, which = closes, number
+            number = np.int64(call["next"])
+    return soonest, which

@@ -1,0 +1,74 @@
+"""One step of a learner's environment in one compiled call: answer, play on to the next call, look."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tradesbench_gym.core.desk import fill_desk
+from tradesbench_gym.core.engine import ACCEPTED, Metres, Places, Pool, Runs, advance, offer, turn_away
+from tradesbench_gym.core.jit import kernel, rule
+from tradesbench_gym.core.layout import Int, Stop
+from tradesbench_gym.core.observe import PLANNED_FLOATS, Floats, Ints, write_mask, write_observation, write_plan
+
+_NEW_CALL, _ENDED, _EVENTS_FULL = int(Stop.NEW_CALL), int(Stop.ENDED), int(Stop.EVENTS_FULL)
+REFUSED = 0
+REJECTED = 1
+WAS_DECLINED = 2
+WAS_ACCEPTED = 3
+CONTINUE = -1
+"""In place of accept (0/1): give no answer, only play on."""
+
+
+@kernel
+def step(
+    runs: Runs,
+    i: Int,
+    params: Runs,
+    places: Places,
+    pool: Pool,
+    metres: Metres,
+    logs: Runs,
+    desks: Runs,
+    action: npt.NDArray[np.int64],
+    last: Int,
+    ints: Ints,
+    floats: Floats,
+    mask: npt.NDArray[np.int8],
+) -> tuple[np.int64, np.int64, np.int64]:
+    """Answer the call on the line, play on to the next one, and write observation and mask into zeroed arrays.
+
+    Returns what became of the answer (minus a `Refusal` where the offer was not let out and the call counts as
+    rejected), the stop (a new call, the end, or a full log: take the events and call again with CONTINUE and the
+    answer as `last`), and the change of cash in cents.
+    """
+    run = runs[i]
+    before = np.int64(run["cash"])
+    answered = last
+    if action[0] != CONTINUE:
+        answered = _answer(runs, i, params, metres, logs, action)
+    while True:
+        stop = advance(runs, i, params, places, pool, metres, logs)
+        if stop == _NEW_CALL or stop == _ENDED or stop == _EVENTS_FULL:
+            break
+    if stop != _EVENTS_FULL:
+        fill_desk(run, desks[i])
+        write_mask(desks[i], mask)
+        write_observation(desks[i], max(np.int64(answered), np.int64(REFUSED)), ints, floats)
+        if floats.shape[0] == PLANNED_FLOATS:
+            write_plan(desks[i], mask, floats)
+    return np.int64(answered), stop, np.int64(run["cash"]) - before
+
+
+@rule
+def _answer(
+    runs: Runs, i: Int, params: Runs, metres: Metres, logs: Runs, action: npt.NDArray[np.int64]
+) -> np.int64:
+    if action[0] == 0:
+        turn_away(runs, i, logs, np.int64(1))
+        return np.int64(REJECTED)
+    answer = offer(runs, i, params, metres, logs, action[1], action[2], action[3])
+    if answer < 0:
+        turn_away(runs, i, logs, np.int64(1))
+        return answer
+    return np.int64(WAS_ACCEPTED) if answer == ACCEPTED else np.int64(WAS_DECLINED)

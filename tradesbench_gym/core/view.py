@@ -1,0 +1,42 @@
+"""DESK as Python sees it: the record a dispatcher decides from, with the array that compiled plans take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Desk:
+    """What a dispatcher may know at one moment; fields by name, as listed in `core.layout`.
+
+    `desk["clock"]` is seconds since the start of the run, `desk["calls"]` the calls so far, `desk.call` the one on the
+    line. The arrays are views of the simulation's own desk, which the next stop overwrites: `copy()` to keep one.
+
+    Attributes:
+        array: shape (1,), dtype DESK, as the functions of `core.plan` take it.
+    """
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: npt.NDArray[np.void]) -> None:
+        self.array = array
+
+    def __getitem__(self, name: str) -> Any:
+        return self.array[0][name]
+
+    @property
+    def call(self) -> np.void | None:
+        """The call on the line; None if there is none."""
+        number = int(self["line"])
+        return None if number < 0 else self["calls"][number]
+
+    @property
+    def technicians(self) -> int:
+        """How many technicians the company has."""
+        return int(self["handbook"]["technicians"])
+
+    def copy(self) -> Desk:
+        """A desk that stays as it is."""
+        return Desk(self.array.copy())

@@ -1,0 +1,56 @@
+"""The one family of errors. An error carries a stable code, a sentence for people, and the field
+at fault, the same three wherever it surfaces: `info`, HTTP, the SQL harness, the command line.
+This module imports nothing of the package, so that every layer may raise from it."""
+
+
+class TradesBenchError(Exception):
+    """A refusal or failure the package foresaw.
+
+    `code` is stable and lower_snake_case, `message` one sentence, `field` the name of the
+    argument or key at fault where there is one.
+
+    >>> error = TradesBenchError("No window 7.", code="unknown_window", field="window")
+    >>> str(error), error.code, error.field
+    ('No window 7.', 'unknown_window', 'window')
+    """
+
+    def __init__(self, message: str, *, code: str = "error", field: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.field = field
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        # Exception pickles by positional arguments alone, which would lose code and field on the
+        # way out of a worker process.
+        return _rebuild, (type(self), self.message, self.code, self.field)
+
+
+class ScenarioError(TradesBenchError):
+    """The scenario file is missing a number, has one too many, or numbers that cannot work."""
+
+
+class MapError(TradesBenchError):
+    """The road map cannot be found, read or used."""
+
+
+class BookingError(TradesBenchError):
+    """The company refused an offer; nothing has changed."""
+
+
+class StateError(TradesBenchError):
+    """Saved state belongs to other rules, another scenario or another map, or is damaged."""
+
+
+class PolicyError(TradesBenchError):
+    """A policy is unknown or gave something that is no decision."""
+
+
+class ActionError(TradesBenchError):
+    """An action that the environment cannot carry out, raised in strict mode."""
+
+
+def _rebuild(
+    kind: type[TradesBenchError], message: str, code: str, field: str | None
+) -> TradesBenchError:
+    return kind(message, code=code, field=field)

@@ -1,0 +1,15 @@
+"""Policies: the oracle and the baselines of the report, and the registry for your own."""
+
+from tradesbench_gym.policies import baselines, oracle
+from tradesbench_gym.policies.registry import Decision, Policy, make_policy, policy_names, register, register_factory
+
+__all__ = [
+    "Decision",
+    "Policy",
+    "baselines",
+    "make_policy",
+    "oracle",
+    "policy_names",
+    "register",
+    "register_factory",
+]

@@ -1,0 +1,45 @@
+"""What follows from a map's columns and is kept beside them: pools by zone and kind, order by street.
+
+Plain functions from arrays to arrays; they know neither files nor text.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tradesbench_gym.roads.content import AddressTable
+from tradesbench_gym.roads.layout import Int32Array, Kind, Records
+
+
+def pools(places: Records, zones: int) -> tuple[Int32Array, Int32Array]:
+    """Address ids grouped by zone × 3 + kind, ascending within a group, and the group offsets.
+
+    Returns int32 arrays of shapes (addresses,) and (zones × 3 + 1,).
+    """
+    group = places["zone"].astype(np.int16) * len(Kind) + places["kind"]
+    # A stable sort of 16-bit keys is a radix sort: linear, and the same everywhere.
+    order = np.argsort(group, kind="stable").astype(np.int32)
+    sizes = np.bincount(group, minlength=zones * len(Kind))
+    starts = np.zeros(zones * len(Kind) + 1, dtype=np.int32)
+    np.cumsum(sizes, out=starts[1:])
+    return order, starts
+
+
+def street_order(table: AddressTable) -> tuple[Int32Array, Int32Array]:
+    """Address ids by (street, house number), and where each street starts among them.
+
+    Returns int32 arrays of shapes (addresses,) and (streets + 1,).
+    """
+    key = table.street.astype(np.int64) << 32 | table.number
+    if _ascending(key):
+        order = np.arange(len(key), dtype=np.int32)
+    else:
+        order = np.argsort(key, kind="stable").astype(np.int32)
+    starts = np.zeros(len(table.streets) + 1, dtype=np.int32)
+    np.cumsum(np.bincount(table.street, minlength=len(table.streets)), out=starts[1:])
+    return order, starts
+
+
+def _ascending(key: npt.NDArray[np.int64]) -> bool:
+    return bool((key[1:] >= key[:-1]).all())

@@ -1,0 +1,1 @@
+"""Training and evaluation with Stable-Baselines3; imported as `tradesbench_gym.training`."""

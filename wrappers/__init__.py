@@ -1,0 +1,1 @@
+"""Environment wrappers; imported as `tradesbench_gym.wrappers`."""
