@@ -1,6 +1,8 @@
-"""Spaces of the environment, and how a compiled observation becomes the dictionary Gymnasium users know.
+"""Spaces of the environment, and how a compiled observation becomes the dictionary Gymnasium users
+know.
 
-Derived from the table in `core/observe.py` and the scenario's sizes and limits, so that a bound or a name stands once.
+Derived from the table in `core/observe.py` and the scenario's sizes and limits, so that a bound or
+a name stands once.
 """
 
 from __future__ import annotations
@@ -51,18 +53,27 @@ class Shape:
         """Entries of each array that are in use, at its front; the others are used whole."""
         skies = (FORECAST_DAYS + 1) * self.zones
         slots = dict.fromkeys(("slot_jobs", "slot_minutes", "slot_slack", "slot_added"), self.slots)
-        people = {"activity": self.technicians, "free_in": self.technicians, "place": 2 * self.technicians}
+        people = {
+            "activity": self.technicians,
+            "free_in": self.technicians,
+            "place": 2 * self.technicians,
+        }
         return {**slots, **people, "weather": skies, "high": skies}
 
 
 def shape_of(business: Business) -> Shape:
     """The sizes of a business."""
     book = business.handbook
-    return Shape(int(book["technicians"]), int(book["booking_days"]), int(book["windows"]), int(book["zones"]))
+    return Shape(
+        int(book["technicians"]),
+        int(book["booking_days"]),
+        int(book["windows"]),
+        int(book["zones"]),
+    )
 
 
 def action_space(shape: Shape) -> spaces.MultiDiscrete:
-    """accept (0/1), technician, days ahead, window."""
+    """Accept (0/1), technician, days ahead, window."""
     return spaces.MultiDiscrete([2, shape.technicians, shape.days, shape.windows])
 
 
@@ -78,13 +89,15 @@ def observation_space(business: Business, planned: bool) -> spaces.Dict:
             made[part.name] = spaces.MultiDiscrete(np.broadcast_to(counts, (size,)), dtype=np.int32)
         else:
             dtype: Any = np.float32 if part.floats else np.int32
-            low, high = (np.broadcast_to(limit, (size,)).astype(dtype) for limit in limits[part.name])
+            low, high = (
+                np.broadcast_to(limit, (size,)).astype(dtype) for limit in limits[part.name]
+            )
             made[part.name] = spaces.Box(low, high, dtype=dtype)
     return spaces.Dict(made)
 
 
 def _limits(business: Business, shape: Shape) -> dict[str, tuple[Any, Any]]:
-    """Lowest and highest value of each array; for categories their number in place of the highest."""
+    """Lowest and highest value of each array; for categories their number is the highest."""
     scenario = business.scenario
     calls = business.run_dtype["calls"].shape[0]
     works = len(scenario.services) + len(scenario.other_work)
@@ -93,14 +106,26 @@ def _limits(business: Business, shape: Shape) -> dict[str, tuple[Any, Any]]:
     low, high = _extent(business)
     corner_low, corner_high = np.array(low) / _KM, np.array(high) / _KM
     longest = max(service.longest_s for service in scenario.services) / 60.0
-    jobs_high = [11, shape.technicians - 1, shape.days - 1, shape.windows - 1, works - 1, 2, 1, *high]
+    jobs_high = [
+        11,
+        shape.technicians - 1,
+        shape.days - 1,
+        shape.windows - 1,
+        works - 1,
+        2,
+        1,
+        *high,
+    ]
     return {
         "call": (0, [2, works, len(scenario.customers), 2, shape.zones]),
         "last_answer": (0, 4),
         "activity": (0, len(Activity)),
         "slot_jobs": (0, calls),
         "weather": (0, len(Condition) - 1),
-        "open_jobs": (np.tile([0] * (JOB_COLUMNS - 2) + low, OPEN_JOBS), np.tile(jobs_high, OPEN_JOBS)),
+        "open_jobs": (
+            np.tile([0] * (JOB_COLUMNS - 2) + low, OPEN_JOBS),
+            np.tile(jobs_high, OPEN_JOBS),
+        ),
         "today": (0, calls),
         "counts": (0, calls),
         "time": (0, [business.days, 48, 6, business.days]),
@@ -118,13 +143,17 @@ def _limits(business: Business, shape: Shape) -> dict[str, tuple[Any, Any]]:
 
 def _most_money(business: Business, calls: int) -> float:
     pay = business.scenario.pay
-    dearest = max(max(prices) for service in business.scenario.services for prices in service.prices.values())
+    dearest = max(
+        max(prices) for service in business.scenario.services for prices in service.prices.values()
+    )
     fixed = business.days * _worst_day(business)
     return (pay.starting_cash_cents + 2 * calls * dearest) / _DOLLAR + fixed
 
 
 def _worst_day(business: Business) -> float:
-    """More than a company can lose between its last cent and the end of the run: two days of everybody's pay."""
+    """More than a company can lose between its last cent and the end of the run: two days of
+    everybody's pay.
+    """
     pay = business.scenario.pay
     wages = sum(person.wage_cents for person in business.scenario.technicians)
     return (pay.overhead_cents + wages * 48 * (1 + float(pay.overtime_multiple))) / _DOLLAR
@@ -136,8 +165,12 @@ def _extent(business: Business) -> tuple[list[int], list[int]]:
     corners = []
     for axis in ("x", "y"):
         homes = book[f"home_{axis}"][:count]
-        corners.append((min(0, int(business.places[axis].min()), *map(int, homes)),
-                        max(0, int(business.places[axis].max()), *map(int, homes))))
+        corners.append(
+            (
+                min(0, int(business.places[axis].min()), *map(int, homes)),
+                max(0, int(business.places[axis].max()), *map(int, homes)),
+            )
+        )
     return [corners[0][0], corners[1][0]], [corners[0][1], corners[1][1]]
 
 
@@ -154,10 +187,18 @@ class Buffers:
         self._mask_shape = (self.shape.technicians, self.shape.days, self.shape.windows)
 
     def fresh(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32], npt.NDArray[np.int8]]:
-        """Zeroed arrays for whole numbers, floats and the mask: new ones each step, so that none changes later."""
-        return np.zeros(INTS, np.int32), np.zeros(self._float_count, np.float32), np.zeros(self.shape.slots, np.int8)
+        """Zeroed arrays for whole numbers, floats and the mask: new ones each step, so that none
+        changes later.
+        """
+        return (
+            np.zeros(INTS, np.int32),
+            np.zeros(self._float_count, np.float32),
+            np.zeros(self.shape.slots, np.int8),
+        )
 
-    def observation(self, ints: npt.NDArray[np.int32], floats: npt.NDArray[np.float32]) -> dict[str, npt.NDArray[Any]]:
+    def observation(
+        self, ints: npt.NDArray[np.int32], floats: npt.NDArray[np.float32]
+    ) -> dict[str, npt.NDArray[Any]]:
         """The arrays by name."""
         seen: dict[str, npt.NDArray[Any]] = {name: ints[where] for name, where in self._ints}
         for name, where in self._floats:

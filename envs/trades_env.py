@@ -1,9 +1,11 @@
-"""The environment: one incoming new-job call a step. Loops over the stops of `Simulation`; holds no rule."""
+"""The environment: one incoming new-job call a step. Loops over the stops of `Simulation`; holds no
+rule.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -15,6 +17,7 @@ from tradesbench_gym.company.play import results
 from tradesbench_gym.company.refusals import booking_error
 from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core.layout import Refusal, Stop
+from tradesbench_gym.core.observe import FLOAT_OFFSETS
 from tradesbench_gym.core.step import CONTINUE, REFUSED, REJECTED
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.envs.spaces import Buffers, action_space, observation_space
@@ -28,13 +31,119 @@ _MAGIC = b"TRADESBENCH-ENV\n"
 _CENTS = 100.0
 _ANSWERS = ("none", "rejected", "declined", "accepted")
 _STAY = np.array([CONTINUE, 0, 0, 0], np.int64)
-_ACTION_SIZE = 4
+_REJECT = np.zeros(4, np.int64)
+_INT64 = np.dtype(np.int64)
+_ACTION_SHAPE = (4,)
 
 
-class TradesEnv(gym.Env[dict[str, npt.NDArray[Any]], npt.NDArray[np.int64]]):
-    """DOCSTRING"""
+class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
+    """A home-services company answers its phone: one incoming call is one step.
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "human"], "render_fps": 4}
+    ## Description
+
+    Sunridge Services has four technicians in Phoenix. For two simulated weeks people call for work;
+    for each call you decide whether to take it and, if so, which technician, which day and which
+    two-hour arrival window to offer. The customer accepts or declines your one offer. Technicians
+    drive on the city's roads in its weather, jobs take as long as they take, an appointment not
+    begun when its window closes is missed, and a missed or failed customer costs future calls.
+    Between two calls the world runs by itself, cancellations are acknowledged and days close.
+
+    ## Action space
+
+    `MultiDiscrete([2, 4, 14, 6])`, int64:
+
+    | entry | meaning | values |
+    | --- | --- | --- |
+    | 0 | accept: make an offer, or reject the call | 0 reject (the rest is ignored), 1 offer |
+    | 1 | technician | 0 Marcus, 1 Diana, 2 Roberto, 3 Katherine |
+    | 2 | days ahead | 0 today to 13 |
+    | 3 | window | 0 07-09, 1 09-11, 2 11-13, 3 13-15, 4 15-17, 5 17-19 |
+
+    An offer the company does not let out (a window already started, a technician off shift, an
+    installation off-hours) counts as a rejected call, `info["error"]` says why as
+    `{"code", "message", "field"}`, and nothing else changes; with `strict=True` it raises
+    `ActionError` instead and the call stays on the line. Anything but four whole numbers raises in
+    either mode. An unqualified technician and work the company does not do are let out: those
+    visits fail.
+
+    ## Observation space
+
+    A `Dict` of flat arrays in natural units, each inside its declared bounds; sizes for the shipped
+    scenario. Slots run technician x day ahead x window, skies day ahead x zone, the last fastest.
+
+    | key | size | dtype | unit | meaning |
+    | --- | --- | --- | --- | --- |
+    | call | 5 | int32 | category | on the line (0/1), service, customer type, urgent (0/1), zone |
+    | last_answer | 1 | int32 | category | 0 none or refused, 1 rejected, 2 declined, 3 accepted |
+    | activity | 4 | int32 | category | per technician: 0 idle, 1 driving, 2 waiting, 3 working |
+    | slot_jobs | 336 | int32 | jobs | open jobs in each slot |
+    | weather | 80 | int32 | category | today and forecast, see `Condition` |
+    | open_jobs | 2304 | int32 | mixed | the soonest 256 open jobs, nine columns a job (below) |
+    | today | 8 | int32 | calls, jobs | of today, in the order of `counts` |
+    | counts | 8 | int32 | calls, jobs | so far: calls, booked, declined, rejected, done … (below) |
+    | time | 4 | float32 | mixed | day of the run, hour of the day, weekday (Monday 0), days left |
+    | cash | 1 | float32 | dollars | cash |
+    | ledger | 8 | float32 | dollars | sum of the ledger by kind, see `Entry` |
+    | call_place | 2 | float32 | km | the caller's place, east and north of the map's origin |
+    | place | 8 | float32 | km | where each technician stands or set off from |
+    | free_in | 4 | float32 | min | until a job in progress ends by plan, else 0 |
+    | slot_minutes | 336 | float32 | min | planned time on site of the open jobs in each slot |
+    | high | 80 | float32 | °F | high of today and of the seven days forecast |
+
+    Services are 0 HVAC service, 1 HVAC installation, 2 plumbing, 3 electrical, from 4 on other
+    work; customer types 0 residential, 1 apartment, 2 commercial. Columns of `open_jobs`: state
+    (`CallState`; 0 in unused rows), technician, days ahead, window, service, customer type, urgent,
+    metres east, metres north. Columns of `counts` and `today`: calls, booked, declined, rejected,
+    done, missed, failed, cancelled. Everything the company's dispatcher may know is there, nothing
+    hidden; after the last step `call` begins with 0. `observation="planned"` adds the dispatcher's
+    own plan of the call in each slot (A.8 of the report):
+
+    | key | size | dtype | unit | meaning |
+    | --- | --- | --- | --- | --- |
+    | slot_slack | 336 | float32 | min | least time to spare on the route; -1440 where not legal |
+    | slot_added | 336 | float32 | km | straight-line driving the call adds to it |
+
+    ## Info and masks
+
+    `info["action_mask"]` holds the legal offers, int8, shape (4, 14, 6); `action_masks()` gives the
+    same for the flattened action in sb3-contrib's form. `info["run_seed"]` names the run,
+    `info["answer"]` says what became of your last action, `info["results"]` sums up an ended run.
+
+    ## Rewards
+
+    The change of cash since the last step, in dollars: a `float`. The rewards of an episode sum to
+    the report's profit, to the cent.
+
+    ## Episode end
+
+    `terminated` when the last day has closed or the company is bankrupt; `truncated` never.
+
+    ## Runs and seeds
+
+    `reset(seed=n)` plays run n: the same run for the same n, everywhere. `reset()` draws the next
+    run from `np_random`, numbered 10,000 or above. Runs 0 to 45 are the benchmark's: a trainer that
+    seeds its environments 0, 1, 2 … (as `VecEnv.seed` and `make_vec` do) begins with them, so train
+    with seeds of 10,000 and above. `options={"salt": s}` seals a run: nobody who knows only the
+    seed can foresee it.
+
+    ## Arguments
+
+    | argument | default | meaning |
+    | --- | --- | --- |
+    | scenario | "sunridge" | name of a shipped scenario, or path of your own TOML file |
+    | map | "phoenix" | name of a shipped map, or path of your own |
+    | days | the scenario's, 14 | 1 to 31 |
+    | start_date | the scenario's, 2026-10-01 | a date, or text such as "2027-07-01" |
+    | observation | "desk" | "desk" or "planned" |
+    | strict | False | raise on an offer the company does not let out |
+    | render_mode | None | "ansi" (text from `render()`) or "human" (the board in the terminal) |
+
+    ## Version history
+
+    * v0: the report's company.
+    """
+
+    metadata = {"render_modes": ["ansi", "human"], "render_fps": 4}  # noqa: RUF012 - Gymnasium declares it so
 
     def __init__(
         self,
@@ -57,12 +166,13 @@ class TradesEnv(gym.Env[dict[str, npt.NDArray[Any]], npt.NDArray[np.int64]]):
         self._buffers = Buffers(business, observation == "planned")
         self.action_space = action_space(self._buffers.shape)
         self.observation_space = observation_space(business, observation == "planned")
-        self._mask = np.zeros(self._buffers.shape.slots, np.int8)
+        _, self._floats, self._mask = self._buffers.fresh()
         self._run_seed = -1
         self._ready = False
         self._last = REFUSED
 
-    # -- Gymnasium ----------------------------------------------------------------------------------------------
+    # -- Gymnasium
+    # ----------------------------------------------------------------------------------------------
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -70,7 +180,11 @@ class TradesEnv(gym.Env[dict[str, npt.NDArray[Any]], npt.NDArray[np.int64]]):
         """Begin a run and play on to its first call; see the class for how runs are numbered."""
         super().reset(seed=seed)
         salt = _salt(options)
-        run = seed if seed is not None else int(self.np_random.integers(FIRST_OPEN_RUN, _LAST_OPEN_RUN))
+        run = (
+            seed
+            if seed is not None
+            else int(self.np_random.integers(FIRST_OPEN_RUN, _LAST_OPEN_RUN))
+        )
         self._simulation.restart(run, salt=salt)
         self._run_seed = int(run)
         _, stop, _, seen = self._play(_STAY)
@@ -85,51 +199,57 @@ class TradesEnv(gym.Env[dict[str, npt.NDArray[Any]], npt.NDArray[np.int64]]):
     ) -> tuple[dict[str, npt.NDArray[Any]], float, bool, bool, dict[str, Any]]:
         """Answer the call on the line and play on to the next one or to the end."""
         if not self._ready:
-            raise ActionError("the run is over or was never begun: call reset() first", code="reset_needed")
+            raise ActionError(
+                "the run is over or was never begun: call reset() first", code="reset_needed"
+            )
         chosen = _as_action(action)
-        if chosen[0] != 0 and (self.strict or chosen[0] != 1):
-            wrong = self._fault(chosen)
-            if wrong is not None:
-                if self.strict:
-                    raise ActionError(wrong.message, code=wrong.code, field=wrong.field)
-                return self._finish(np.zeros(_ACTION_SIZE, np.int64), wrong)
-        return self._finish(chosen, None)
-
-    def _finish(
-        self, chosen: npt.NDArray[np.int64], wrong: TradesBenchError | None
-    ) -> tuple[dict[str, npt.NDArray[Any]], float, bool, bool, dict[str, Any]]:
-        day = self._simulation.day
+        wrong = self._fault(chosen) if self.strict or not 0 <= chosen[0] <= 1 else None
+        if wrong is not None:
+            if self.strict:
+                raise ActionError(wrong.message, code=wrong.code, field=wrong.field)
+            chosen = _REJECT
+        today = self._floats
         answer, stop, cents, seen = self._play(chosen)
         if answer < 0:
-            wrong = booking_error(self._simulation.business, day, Refusal(-answer), *chosen[1:].tolist())
-        ended = stop == Stop.ENDED
-        self._ready = not ended
+            wrong = self._refused(today, answer, chosen)
+        self._ready = stop != Stop.ENDED
         info = self._info()
         info["answer"] = _ANSWERS[max(answer, REJECTED)]
         if wrong is not None:
             info["error"] = {"code": wrong.code, "message": wrong.message, "field": wrong.field}
-        if ended:
+        if not self._ready:
             info["results"] = results(self._simulation).as_dict()
         if self.render_mode == "human":
             self.render()
-        return seen, cents / _CENTS, ended, False, info
+        return seen, cents / _CENTS, not self._ready, False, info
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def _refused(
+        self, seen: npt.NDArray[np.float32], answer: int, chosen: npt.NDArray[np.int64]
+    ) -> TradesBenchError:
+        day = int(seen[FLOAT_OFFSETS["time"]])  # of the call: the world has moved on since
+        why = Refusal(-answer)
+        return booking_error(self._simulation.business, day, why, *chosen[1:].tolist())
+
+    def render(self) -> str | None:
         """The board: a string for "ansi", printed for "human"."""
-        from tradesbench_gym.envs.rendering import show  # noqa: PLC0415 - rich is needed only here
+        from tradesbench_gym.envs.rendering import show
 
         if self.render_mode is None:
-            gym.logger.warn('render() does nothing without render_mode: make(..., render_mode="ansi")')
+            gym.logger.warn(
+                'render() does nothing without render_mode: make(..., render_mode="ansi")'
+            )
             return None
         return show(self._simulation.business, self._simulation.desk, self.render_mode)
 
     def close(self) -> None:
         """Nothing to release."""
 
-    # -- masks, state and looking -------------------------------------------------------------------------------
+    # -- masks, state and looking
+    # -------------------------------------------------------------------------------
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Legal actions in sb3-contrib's form for the flattened action: shape (1 + technicians x 14 x 6,), bool.
+        """Legal actions in sb3-contrib's form for the flattened action: shape (1 + technicians x 14
+        x 6,), bool.
 
         Entry 0 is "reject", then technician, days ahead and window with the window fastest.
         """
@@ -163,10 +283,17 @@ class TradesEnv(gym.Env[dict[str, npt.NDArray[Any]], npt.NDArray[np.int64]]):
         """Continue from saved bytes, bit for bit.
 
         Raises:
-            StateError: bytes of other rules, another scenario or map, or damaged ones; nothing has changed.
+            StateError: bytes of other rules, another scenario or map, or damaged ones; nothing has
+                changed.
+
         """
-        if not isinstance(state, bytes) or not state.startswith(_MAGIC):
-            raise StateError("these bytes are not the state of an environment", code="state_foreign", field="state")
+        given: Any = state
+        if not isinstance(given, bytes) or not given.startswith(_MAGIC):
+            raise StateError(
+                "these bytes are not the state of an environment",
+                code="state_foreign",
+                field="state",
+            )
         text, _, body = state[len(_MAGIC) :].partition(b"\n")
         random = np.random.Generator(np.random.PCG64())
         try:
@@ -174,45 +301,61 @@ class TradesEnv(gym.Env[dict[str, npt.NDArray[Any]], npt.NDArray[np.int64]]):
             random.bit_generator.state = header["random"]
             kept = int(header["run_seed"]), bool(header["ready"]), int(header["last"])
         except (ValueError, KeyError, TypeError):
-            raise StateError("the header of this state is damaged", code="state_damaged", field="state") from None
+            raise StateError(
+                "the header of this state is damaged", code="state_damaged", field="state"
+            ) from None
         self._simulation.set_state(body)
         self.np_random = random
         self._run_seed, self._ready, self._last = kept
         self._look()
 
-    # -- inside -------------------------------------------------------------------------------------------------
+    # -- inside ------------------------------------------------------------------------------------
+    # -------------
 
-    def _play(self, chosen: npt.NDArray[np.int64]) -> tuple[int, int, int, dict[str, npt.NDArray[Any]]]:
-        ints, floats, self._mask = self._buffers.fresh()
-        answer, stop, cents = self._simulation.step(chosen, REFUSED, ints, floats, self._mask)
+    def _play(
+        self, chosen: npt.NDArray[np.int64]
+    ) -> tuple[int, int, int, dict[str, npt.NDArray[Any]]]:
+        ints, self._floats, self._mask = self._buffers.fresh()
+        answer, stop, cents = self._simulation.step(chosen, REFUSED, ints, self._floats, self._mask)
         self._last = max(answer, REFUSED)
-        return answer, stop, cents, self._buffers.observation(ints, floats)
+        return answer, stop, cents, self._buffers.observation(ints, self._floats)
 
     def _look(self) -> dict[str, npt.NDArray[Any]]:
         """The present observation again, after a state was set."""
-        ints, floats, self._mask = self._buffers.fresh()
-        self._simulation.observe(self._last, ints, floats, self._mask)
-        return self._buffers.observation(ints, floats)
+        ints, self._floats, self._mask = self._buffers.fresh()
+        self._simulation.observe(self._last, ints, self._floats, self._mask)
+        return self._buffers.observation(ints, self._floats)
 
     def observe(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """The present observation and info, as the last `reset` or `step` gave them: for use after `set_state`."""
+        """The present observation and info, as the last `reset` or `step` gave them: for use after
+        `set_state`.
+        """
         return self._look(), self._info()
 
     def _info(self) -> dict[str, Any]:
         return {"run_seed": self._run_seed, "action_mask": self._buffers.mask(self._mask)}
 
     def _fault(self, chosen: npt.NDArray[np.int64]) -> TradesBenchError | None:
-        if chosen[0] not in (0, 1):
-            return ActionError(f"accept is 0 or 1, not {int(chosen[0])}", code="unknown_answer", field="accept")
-        return self._simulation.refusal(*map(int, chosen[1:]))
+        if not 0 <= chosen[0] <= 1:
+            return ActionError(
+                f"accept is 0 or 1, not {int(chosen[0])}", code="unknown_answer", field="accept"
+            )
+        if chosen[0] == 0:
+            return None
+        return self._simulation.refusal(*chosen[1:].tolist())
 
 
 def _as_action(action: Any) -> npt.NDArray[np.int64]:
-    """Four whole numbers; ActionError for anything else, in lenient mode too, for it is no answer at all."""
+    """Four whole numbers; ActionError for anything else, in lenient mode too, for it is no answer
+    at all.
+    """
+    if type(action) is np.ndarray and action.dtype is _INT64 and action.shape == _ACTION_SHAPE:
+        return action
     given = np.asarray(action)
-    if given.shape != (_ACTION_SIZE,) or given.dtype.kind not in "iu":
+    if given.shape != _ACTION_SHAPE or given.dtype.kind not in "iu":
         raise ActionError(
-            f"an action is four whole numbers (accept, technician, days ahead, window), not {action!r:.80}",
+            "an action is four whole numbers (accept, technician, days ahead, window), "
+            f"not {action!r:.80}",
             code="malformed_action",
             field="action",
         )
@@ -223,7 +366,9 @@ def _salt(options: dict[str, Any] | None) -> int:
     unknown = set(options or ()) - {"salt"}
     if unknown:
         raise ActionError(
-            f"reset() knows the option 'salt', not {', '.join(map(repr, sorted(unknown)))}", code="option", field="options"
+            f"reset() knows the option 'salt', not {', '.join(map(repr, sorted(unknown)))}",
+            code="option",
+            field="options",
         )
     return 0 if not options else options["salt"]
 

@@ -54,7 +54,7 @@ class TinyCore:
         (self.package / "core").mkdir(parents=True)
         (self.package / "core" / "__init__.py").touch()
         for name in MACHINERY:
-            shutil.copy(Path(tradesbench_gym.__file__).parent / name, self.package / name)
+            shutil.copyfile(Path(tradesbench_gym.__file__).parent / name, self.package / name)
         # The package itself registers environments, which are not here.
         (self.package / "__init__.py").write_text("")
         (self.package / "core" / "rule.py").write_text(RULE)

@@ -1,7 +1,8 @@
-"""A business: a scenario on a map for a number of days, everything about it that does not change during a run.
+"""A business: a scenario on a map for a number of days, everything about it that does not change
+during a run.
 
-It holds the compiled numbers and the arrays of the map that the rules read. Runs share one business; it is opened once
-a process for each choice of scenario, map, days and start date.
+It holds the compiled numbers and the arrays of the map that the rules read. Runs share one
+business; it is opened once a process for each choice of scenario, map, days and start date.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tradesbench_gym.company.estimates import plan_settings
 from tradesbench_gym.company.params import compile_params
 from tradesbench_gym.company.scenario import Scenario, load_scenario
 from tradesbench_gym.core.layout import (
@@ -27,6 +27,7 @@ from tradesbench_gym.core.layout import (
     desk_dtype,
     run_dtype,
 )
+from tradesbench_gym.core.settings import plan_settings
 from tradesbench_gym.errors import ScenarioError
 from tradesbench_gym.roads import RoadMap, open_map
 
@@ -38,6 +39,7 @@ class Business:
     Attributes:
         params: one record of dtype PARAMS, read-only.
         places, pool, metres: the map's arrays as the rules take them, read-only.
+
     """
 
     scenario: Scenario
@@ -103,7 +105,9 @@ class Business:
         """The scenario's settings of the dispatcher's plan: a record of dtype PLAN."""
         estimate = self.scenario.estimate
         ranges = [(s.shortest_s, s.typical_s, s.longest_s) for s in self.scenario.services]
-        made = plan_settings(ranges, estimate.quantile, estimate.margin_s, estimate.circuity, estimate.speed_kmh)
+        made = plan_settings(
+            ranges, estimate.quantile, estimate.margin_s, estimate.circuity, estimate.speed_kmh
+        )
         record: np.void = made[0]
         return record
 
@@ -128,6 +132,7 @@ def open_business(
     Raises:
         ScenarioError: an unknown scenario, a wrong number in it, or days or a date that cannot be.
         MapError: a map that cannot be opened.
+
     """
     loaded = load_scenario(scenario)
     roadmap = map if isinstance(map, RoadMap) else open_map(map)
@@ -138,29 +143,45 @@ def open_business(
 def _opened(scenario: Scenario, roadmap: RoadMap, days: int, start: date) -> Business:
     params = compile_params(scenario, roadmap, days, start)
     # np.asarray of a memory map is still one; Numba reads a plain array faster and as one type.
-    places, pool, metres = (array.view(np.ndarray) for array in (roadmap.places, roadmap.pool, roadmap.metres))
+    places, pool, metres = (
+        array.view(np.ndarray) for array in (roadmap.places, roadmap.pool, roadmap.metres)
+    )
     return Business(scenario, roadmap, days, start, params, places, pool, metres)
 
 
 def _days(scenario: Scenario, days: int | None) -> int:
-    wanted = scenario.calendar.days if days is None else days
+    wanted: Any = scenario.calendar.days if days is None else days
     most = max(SIZE_CLASSES)
-    if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or not 1 <= wanted <= most:
-        raise ScenarioError(f"days must be a whole number from 1 to {most}, not {wanted!r}", code="days", field="days")
+    if (
+        isinstance(wanted, bool)
+        or not isinstance(wanted, int | np.integer)
+        or not 1 <= wanted <= most
+    ):
+        raise ScenarioError(
+            f"days must be a whole number from 1 to {most}, not {wanted!r}",
+            code="days",
+            field="days",
+        )
     return int(wanted)
 
 
 def _date(scenario: Scenario, start: date | str | None) -> date:
     if start is None:
         return scenario.calendar.start_date
-    try:
-        given = date.fromisoformat(start) if isinstance(start, str) else date(start.year, start.month, start.day)
-        if not 1900 <= given.year <= 2999:
-            raise ValueError("year out of range")
-    except (AttributeError, TypeError, ValueError):
+    given = _as_date(start)
+    if given is None or not 1900 <= given.year <= 2999:
         raise ScenarioError(
             f"start_date must be a date from 1900 to 2999 such as 2026-10-01, not {start!r}",
             code="start_date",
             field="start_date",
-        ) from None
+        )
     return given
+
+
+def _as_date(start: Any) -> date | None:
+    try:
+        if isinstance(start, str):
+            return date.fromisoformat(start)
+        return date(start.year, start.month, start.day)
+    except (AttributeError, TypeError, ValueError):
+        return None

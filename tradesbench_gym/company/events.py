@@ -24,6 +24,7 @@ class Event:
         day, window: booked (or declined) service day and window of the call, from 0.
         entry: kind of ledger row, for `Kind.LEDGER`.
         cents: amount of a ledger row, negative for a cost.
+
     """
 
     at: int
@@ -45,7 +46,8 @@ class Event:
 
     def __str__(self) -> str:
         day, second = divmod(self.at, DAY_SECONDS)
-        said = f"day {day + 1} {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02} {self.kind.name.lower()}"
+        time = f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
+        said = f"day {day + 1} {time} {self.kind.name.lower()}"
         more = {k: v for k, v in self.as_dict().items() if k not in ("at", "kind")}
         return said + "".join(f" {key}={value}" for key, value in more.items())
 

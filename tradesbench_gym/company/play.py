@@ -41,10 +41,12 @@ class Results:
 
 
 def play(simulation: Simulation, decide: Callable[[Desk], Any]) -> Results:
-    """Play a run to its end with a policy (`DESK -> decision`, None to reject), acknowledging cancellations.
+    """Play a run to its end with a policy (`DESK -> decision`, None to reject), acknowledging
+    cancellations.
 
     Raises:
         BookingError: the policy made an offer that the company does not let out.
+
     """
     while simulation.next_call() == Stop.NEW_CALL:
         decision = decide(simulation.desk)
@@ -78,5 +80,7 @@ def results(simulation: Simulation) -> Results:
         rejected=int(count((state == CallState.REJECTED) | (state == CallState.UNANSWERED))),
         open=int(count((state >= CallState.BOOKED) & (state <= CallState.WORKING))),
         installations=int(book["installation"][done["service"]].sum()),
-        weekend_jobs=sum(simulation.business.date_of(day).weekday() >= _SATURDAY for day in done["day"]),
+        weekend_jobs=sum(
+            simulation.business.date_of(day).weekday() >= _SATURDAY for day in done["day"]
+        ),
     )

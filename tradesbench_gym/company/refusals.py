@@ -1,4 +1,6 @@
-"""The sentence for each offer the company does not let out: stable code, field at fault, what would be allowed."""
+"""The sentence for each offer the company does not let out: stable code, field at fault, what would
+be allowed.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,12 @@ _FIELD = {
 
 
 def booking_error(
-    business: Business, today: int, why: Refusal, technician: int = -1, ahead: int = -1, window: int = -1
+    business: Business,
+    today: int,
+    why: Refusal,
+    technician: int = -1,
+    ahead: int = -1,
+    window: int = -1,
 ) -> BookingError:
     """The error for an offer refused on a day of the run."""
     scenario, book = business.scenario, business.handbook
@@ -30,22 +37,31 @@ def booking_error(
             f"there is no technician {technician}; they are 0 to {len(people) - 1}: "
             + ", ".join(person.name for person in people)
         ),
-        Refusal.UNKNOWN_WINDOW: lambda: f"there is no window {window}; they are 0 to {int(book['windows']) - 1}",
+        Refusal.UNKNOWN_WINDOW: lambda: (
+            f"there is no window {window}; they are 0 to {int(book['windows']) - 1}"
+        ),
         Refusal.BEYOND_HORIZON: lambda: (
             f"{ahead} days ahead is beyond the calendar: jobs are booked for today to "
             f"{int(book['booking_days']) - 1} days ahead"
         ),
-        Refusal.WINDOW_STARTED: lambda: f"the window {window_text(business, window)} of today has already started",
+        Refusal.WINDOW_STARTED: lambda: (
+            f"the window {window_text(business, window)} of today has already started"
+        ),
         Refusal.OFF_SHIFT: lambda: (
             f"{people[technician].name} is off shift on {business.date_of(day):%A %Y-%m-%d} "
             f"{window_text(business, window)}; only on-call technicians work evenings and weekends"
         ),
-        Refusal.INSTALLATION_OFF_HOURS: lambda: "installations are not booked in the evening or at weekends",
+        Refusal.INSTALLATION_OFF_HOURS: lambda: (
+            "installations are not booked in the evening or at weekends"
+        ),
     }
-    return BookingError(sentences[why](), code=why.name.lower(), field=_FIELD[why])
+    sentence: str = sentences[why]()
+    return BookingError(sentence, code=why.name.lower(), field=_FIELD[why])
 
 
 def window_text(business: Business, window: int) -> str:
     """A window as people write it: `07:00-09:00`."""
     chosen = business.scenario.windows[window]
-    return "-".join(f"{moment // 3600:02}:{moment // 60 % 60:02}" for moment in (chosen.opens, chosen.closes))
+    return "-".join(
+        f"{moment // 3600:02}:{moment // 60 % 60:02}" for moment in (chosen.opens, chosen.closes)
+    )

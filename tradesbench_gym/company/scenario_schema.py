@@ -123,7 +123,8 @@ class Pay:
     shift_from: Annotated[int, Clock("clock", GIVEN, "weekday shift begins", step=3600)]
     shift_until: Annotated[int, Clock("clock", GIVEN, "weekday shift ends", step=3600)]
     on_call_weekday_until: Annotated[
-        int, Clock("clock", GIVEN, "on call on weekdays from the end of the shift to here", step=3600)
+        int,
+        Clock("clock", GIVEN, "on call on weekdays from the end of the shift to here", step=3600),
     ]
     on_call_weekend_from: Annotated[
         int, Clock("clock", GIVEN, "on call at weekends from here", step=3600)
@@ -375,9 +376,7 @@ class Estimate:
     ]
     speed_kmh: Annotated[Decimal, Number("km/h", GIVEN, "of every drive", "1", "150", places=3)]
     quantile: Annotated[Decimal, _share(GIVEN, "of a job's length, to plan with")]
-    margin_s: Annotated[
-        int, Minutes("minutes", GIVEN, "to spare before a window closes", 0, 720)
-    ]
+    margin_s: Annotated[int, Minutes("minutes", GIVEN, "to spare before a window closes", 0, 720)]
 
 
 WINDOWS = Sections(1, MAX_WINDOWS, keyed=False)

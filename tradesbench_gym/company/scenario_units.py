@@ -23,13 +23,14 @@ _EXACT = Context(prec=60)
 _DECIMAL_TEXT = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{1,15})?")
 _CLOCK_TEXT = re.compile(r"([0-9]{2}):([0-9]{2})")
 _SHOWN = 60
+_NESTED = (list, tuple, Mapping)
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Unfit(Exception):  # noqa: N818 - a finding on its way to a ScenarioError, seen by nobody else
-    """A value that its kind refuses: what would be allowed, and which part of the value is wrong."""
+class Unfit(Exception):  # noqa: N818 - a finding, which ends as a ScenarioError
+    """A value that its kind refuses: what would be allowed, and which part of it is wrong."""
 
     def __init__(self, allowed: str, value: object, part: str = "") -> None:
         super().__init__(allowed)
@@ -70,10 +71,11 @@ def shown(value: object) -> str:
     """A value as an error sentence quotes it: short, on one line, whatever it is."""
     if isinstance(value, int) and value.bit_length() > 200:
         return "a number of more than 60 digits"
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return "a table"
-    if isinstance(value, list):
-        return f"a list of {len(value)}"
+    if isinstance(value, list | tuple):
+        simple = len(value) <= 8 and not any(isinstance(item, _NESTED) for item in value)
+        return "[" + ", ".join(map(shown, value)) + "]" if simple else f"a list of {len(value)}"
     if isinstance(value, bool):
         return "true" if value else "false"
     text = repr(value) if isinstance(value, str) else str(value)
@@ -85,16 +87,21 @@ def clock(seconds: int) -> str:
     return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}"
 
 
-def as_number(raw: object, allowed: str) -> Decimal:
-    """A number of the file, or decimal text, as an exact `Decimal`; raises `Unfit` otherwise."""
+def as_number(raw: object) -> Decimal | None:
+    """A number of the file, or decimal text, as an exact `Decimal`; None for anything else."""
     if isinstance(raw, str) and _DECIMAL_TEXT.fullmatch(raw):
-        raw = Decimal(raw)
+        return Decimal(raw)
     if isinstance(raw, bool) or not isinstance(raw, int | Decimal):
-        raise Unfit(allowed, raw)
+        return None
     value = Decimal(raw)
-    if not value.is_finite():
-        raise Unfit(allowed, raw)
-    return value
+    return value if value.is_finite() else None
+
+
+def _whole(raw: object, low: int, high: int) -> int | None:
+    value = as_number(raw)
+    if value is None or not low <= value <= high or value != value.to_integral_value():
+        return None
+    return int(value)
 
 
 @dataclass(frozen=True)
@@ -110,16 +117,35 @@ class Kind:
     meaning: str
     given_for: tuple[str, ...] = field(default=(), kw_only=True)
 
+    @property
+    def allowed(self) -> str:
+        """What may stand there, as the end of "but must be …"."""
+        return self._allowed()
+
     def source_of(self, key: str) -> Source:
         """Source of the entry at `key`."""
         return GIVEN if any(key.endswith("." + end) for end in self.given_for) else self.source
 
     def read(self, raw: object) -> Any:
         """The exact value for what stands in the file; raises `Unfit`."""
-        raise NotImplementedError
+        value = self._read(raw)
+        if value is None:
+            binary = ", as text or Decimal and not as a binary float"
+            raise Unfit(self.allowed + (binary if isinstance(raw, float) else ""), raw)
+        return value
 
     def write(self, value: Any) -> Any:
         """What would stand in the file for an exact value."""
+        return self._write(value)
+
+    def _allowed(self) -> str:
+        raise NotImplementedError
+
+    def _read(self, raw: object) -> Any:
+        """The exact value, or None for what is not allowed."""
+        raise NotImplementedError
+
+    def _write(self, value: Any) -> Any:
         return value
 
 
@@ -130,15 +156,13 @@ class Whole(Kind):
     low: int
     high: int
 
-    @property
-    def allowed(self) -> str:
+    def _allowed(self) -> str:
+        if self.low == self.high:
+            return f"{self.low} ({self.unit}), which is all the rules can do"
         return f"a whole number from {self.low} to {self.high} ({self.unit})"
 
-    def read(self, raw: object) -> int:
-        value = as_number(raw, self.allowed)
-        if not self.low <= value <= self.high or value != value.to_integral_value():
-            raise Unfit(self.allowed, raw)
-        return int(value)
+    def _read(self, raw: object) -> int | None:
+        return _whole(raw, self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -149,24 +173,23 @@ class Number(Kind):
     high: str
     places: int = DECIMAL_PLACES
 
-    @property
-    def allowed(self) -> str:
-        return (
-            f"a number from {self.low} to {self.high} ({self.unit}) "
-            f"with at most {self.places} decimals"
-        )
+    def _allowed(self) -> str:
+        bounds = f"a number from {self.low} to {self.high} ({self.unit})"
+        return f"{bounds} with at most {self.places} decimals"
 
-    def read(self, raw: object) -> Decimal:
-        value = as_number(raw, self.allowed)
-        exponent = value.as_tuple().exponent
-        if not Decimal(self.low) <= value <= Decimal(self.high):
-            raise Unfit(self.allowed, raw)
-        if not isinstance(exponent, int) or -exponent > self.places + 15:
-            raise Unfit(self.allowed, raw)
+    def _read(self, raw: object) -> Decimal | None:
+        value = as_number(raw)
+        if value is None or not Decimal(self.low) <= value <= Decimal(self.high):
+            return None
+        # Digits beyond the context's precision would be rounded away unseen.
+        if len(value.as_tuple().digits) > _EXACT.prec:
+            return None
         value = exact(value)
-        if -int(value.as_tuple().exponent) > self.places:
-            raise Unfit(self.allowed, raw)
-        return value
+        return value if _places(value) <= self.places else None
+
+
+def _places(value: Decimal) -> int:
+    return max(0, -int(value.as_tuple().exponent))
 
 
 @dataclass(frozen=True)
@@ -176,46 +199,40 @@ class Dollars(Kind):
     low: int
     high: int
 
-    @property
-    def allowed(self) -> str:
+    def _allowed(self) -> str:
         return f"an amount from {self.low} to {self.high} ({self.unit}), to the cent"
 
-    def read(self, raw: object) -> int:
-        value = as_number(raw, self.allowed)
-        if not self.low <= value <= self.high:
-            raise Unfit(self.allowed, raw)
-        cents = _EXACT.multiply(value, Decimal(100))
-        if cents != cents.to_integral_value():
-            raise Unfit(self.allowed, raw)
-        return int(cents)
+    def _read(self, raw: object) -> int | None:
+        value = as_number(raw)
+        if value is None or not self.low <= value <= self.high:
+            return None
+        if len(value.as_tuple().digits) > _EXACT.prec or _places(exact(value)) > 2:
+            return None
+        return int(_EXACT.multiply(value, Decimal(100)))
 
-    def write(self, value: int) -> Decimal:
+    def _write(self, value: int) -> Decimal:
         return exact(_EXACT.divide(Decimal(value), Decimal(100)))
 
 
 @dataclass(frozen=True)
 class Clock(Kind):
-    """A time of day "HH:MM" up to "24:00", kept as seconds; `step` is what it must be a multiple of."""
+    """A time of day "HH:MM" up to "24:00", kept as seconds and a multiple of `step` seconds."""
 
     step: int = 60
 
-    @property
-    def allowed(self) -> str:
+    def _allowed(self) -> str:
         return 'a time of day such as "07:00"' + (" on the full hour" if self.step == 3600 else "")
 
-    def read(self, raw: object) -> int:
-        if isinstance(raw, time):
-            raw = raw.isoformat("auto").removesuffix(":00")
-        match = _CLOCK_TEXT.fullmatch(raw) if isinstance(raw, str) else None
+    def _read(self, raw: object) -> int | None:
+        text = raw.isoformat().removesuffix(":00") if isinstance(raw, time) else raw
+        match = _CLOCK_TEXT.fullmatch(text) if isinstance(text, str) else None
         if match is None:
-            raise Unfit(self.allowed, raw)
-        hours, minutes = int(match[1]), int(match[2])
-        seconds = hours * 3600 + minutes * 60
-        if minutes > 59 or seconds > DAY_SECONDS or seconds % self.step:
-            raise Unfit(self.allowed, raw)
-        return seconds
+            return None
+        seconds = int(match[1]) * 3600 + int(match[2]) * 60
+        fits = int(match[2]) < 60 and seconds <= DAY_SECONDS and seconds % self.step == 0
+        return seconds if fits else None
 
-    def write(self, value: int) -> str:
+    def _write(self, value: int) -> str:
         return clock(value)
 
 
@@ -226,17 +243,14 @@ class Minutes(Kind):
     low: int
     high: int
 
-    @property
-    def allowed(self) -> str:
+    def _allowed(self) -> str:
         return f"a whole number of minutes from {self.low} to {self.high}"
 
-    def read(self, raw: object) -> int:
-        value = as_number(raw, self.allowed)
-        if not self.low <= value <= self.high or value != value.to_integral_value():
-            raise Unfit(self.allowed, raw)
-        return int(value) * 60
+    def _read(self, raw: object) -> int | None:
+        minutes = _whole(raw, self.low, self.high)
+        return None if minutes is None else minutes * 60
 
-    def write(self, value: int) -> int:
+    def _write(self, value: int) -> int:
         return value // 60
 
 
@@ -244,27 +258,29 @@ class Minutes(Kind):
 class Day(Kind):
     """A calendar date."""
 
-    allowed = "a date such as 2026-10-01, from 2000-01-01 to 2099-12-31"
+    def _allowed(self) -> str:
+        return "a date such as 2026-10-01, from 2000-01-01 to 2099-12-31"
 
-    def read(self, raw: object) -> date:
+    def _read(self, raw: object) -> date | None:
         if isinstance(raw, str):
             try:
                 raw = date.fromisoformat(raw)
             except ValueError:
-                raise Unfit(self.allowed, raw) from None
-        if not isinstance(raw, date) or isinstance(raw, datetime) or not 2000 <= raw.year <= 2099:
-            raise Unfit(self.allowed, raw)
-        return raw
+                return None
+        if not isinstance(raw, date) or isinstance(raw, datetime):
+            return None
+        return raw if 2000 <= raw.year <= 2099 else None
 
 
 @dataclass(frozen=True)
 class Flag(Kind):
     """true or false."""
 
-    def read(self, raw: object) -> bool:
-        if not isinstance(raw, bool):
-            raise Unfit("true or false", raw)
-        return raw
+    def _allowed(self) -> str:
+        return "true or false"
+
+    def _read(self, raw: object) -> bool | None:
+        return raw if isinstance(raw, bool) else None
 
 
 @dataclass(frozen=True)
@@ -273,16 +289,18 @@ class Text(Kind):
 
     longest: int = 40
 
-    def read(self, raw: object) -> str:
-        fits = isinstance(raw, str) and raw.strip() == raw and raw.isprintable()
-        if not isinstance(raw, str) or not fits or not 1 <= len(raw) <= self.longest:
-            raise Unfit(f"a text of 1 to {self.longest} printable characters", raw)
-        return raw
+    def _allowed(self) -> str:
+        return f"a text of 1 to {self.longest} printable characters"
+
+    def _read(self, raw: object) -> str | None:
+        if not isinstance(raw, str) or not 1 <= len(raw) <= self.longest:
+            return None
+        return raw if raw.isprintable() and raw == raw.strip() else None
 
 
 @dataclass(frozen=True)
 class Row:
-    """A list of values of one kind, of one fixed length or of `shortest` to `longest`."""
+    """A list of `shortest` to `longest` values of one kind."""
 
     each: Kind
     shortest: int
@@ -290,14 +308,12 @@ class Row:
 
     @property
     def allowed(self) -> str:
-        size = (
-            f"{self.shortest}"
-            if self.shortest == self.longest
-            else f"{self.shortest} to {self.longest}"
-        )
-        return f"a list of {size} values ({self.each.unit})"
+        """What may stand there, as the end of "but must be …"."""
+        few, many = self.shortest, self.longest
+        return f"a list of {few if few == many else f'{few} to {many}'} values ({self.each.unit})"
 
     def read(self, raw: object) -> tuple[Any, ...]:
+        """The exact values; raises `Unfit`."""
         if not isinstance(raw, list | tuple) or not self.shortest <= len(raw) <= self.longest:
             raise Unfit(self.allowed, raw)
         values = []
@@ -309,6 +325,7 @@ class Row:
         return tuple(values)
 
     def write(self, value: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What would stand in the file."""
         return tuple(self.each.write(item) for item in value)
 
 

@@ -1,7 +1,7 @@
 """The one door to a run: advance to the next stop, offer, reject, acknowledge, register, and look.
 
-`Simulation` owns the record of one run and the buffers around it, and turns the engine's codes into values and
-errors with a sentence. It knows no Gymnasium, no file and no network, and holds no rule.
+`Simulation` owns the record of one run and the buffers around it, and turns the engine's codes into
+values and errors with a sentence. It knows no Gymnasium, no file and no network, and holds no rule.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tradesbench_gym.core import engine, jit
 from tradesbench_gym.core import observe as observing
 from tradesbench_gym.core import plan as planning
 from tradesbench_gym.core import step as learning
-from tradesbench_gym.core.layout import LOG, LOG_EVENTS, LOG_ROOM, Phase, Refusal, Stop
+from tradesbench_gym.core.layout import LOG, Phase, Refusal, Stop
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.errors import BookingError, StateError
 from tradesbench_gym.roads import RoadMap
@@ -45,6 +45,7 @@ class Simulation:
     Raises:
         ScenarioError, MapError: what cannot be opened.
         StateError: a seed or salt that is no 64-bit number.
+
     """
 
     def __init__(
@@ -73,17 +74,19 @@ class Simulation:
         self._forget()
         engine.start(self._runs, 0, self.business.params, number, secret)
 
-    # -- time ---------------------------------------------------------------------------------------------------
+    # -- time --------------------------------------------------------------------------------------
+    # -------------
 
     def advance(self) -> Stop:
         """Let the world run to the next stop.
 
         Raises:
             BookingError: a call is on the line and waits for its answer.
+
         """
         if self.line is not None:
             raise BookingError(
-                f"call {self.line} is on the line: offer, reject or leave it unanswered before time goes on",
+                f"call {self.line} is on the line: offer, reject or leave it unanswered first",
                 code="call_waiting",
                 field="call",
             )
@@ -95,15 +98,20 @@ class Simulation:
             self._keep_events()
 
     def next_call(self) -> Stop:
-        """Let the world run to the next new-job call or the end, acknowledging cancellations on the way."""
+        """Let the world run to the next new-job call or the end, acknowledging cancellations on the
+        way.
+        """
         while (stop := self.advance()) not in (Stop.NEW_CALL, Stop.ENDED):
             if stop == Stop.CANCELLATION:
                 self.acknowledge()
         return stop
 
-    # -- answers ------------------------------------------------------------------------------------------------
+    # -- answers -----------------------------------------------------------------------------------
+    # -------------
 
-    def offer(self, technician: int, ahead: int, window: int, *, service: int | None = None) -> bool:
+    def offer(
+        self, technician: int, ahead: int, window: int, *, service: int | None = None
+    ) -> bool:
         """Make the caller the one offer he gets; whether he accepts.
 
         Args:
@@ -113,17 +121,22 @@ class Simulation:
             service: the caller's own service, if said at all.
 
         Raises:
-            BookingError: the company does not let this offer out; `code` names the rule, and nothing has changed.
+            BookingError: the company does not let this offer out; `code` names the rule, and
+                nothing has changed.
+
         """
         run = self._runs[0]
         number = int(run["line"])
         if number >= 0 and service is not None and service != int(run["calls"][number]["service"]):
             raise BookingError(
-                "a job is booked for the service the caller asked for, and no other", code="wrong_service", field="service"
+                "a job is booked for the service the caller asked for, and no other",
+                code="wrong_service",
+                field="service",
             )
-        self._settle_log()
         b = self.business
-        code = int(engine.offer(self._runs, 0, b.params, b.metres, self._logs, technician, ahead, window))
+        code = int(
+            engine.offer(self._runs, 0, b.params, b.metres, self._logs, technician, ahead, window)
+        )
         if code < 0:
             raise booking_error(b, self.day, Refusal(-code), technician, ahead, window)
         self._runs[0]["calls"][number]["registered"] |= CUSTOMER | LOCATION
@@ -138,15 +151,17 @@ class Simulation:
         self._turn_away(answered=0)
 
     def _turn_away(self, *, answered: int) -> None:
-        self._settle_log()
         if engine.turn_away(self._runs, 0, self._logs, answered) < 0:
             raise booking_error(self.business, self.day, Refusal.NO_CALL)
 
     def acknowledge(self) -> None:
         """Acknowledge the cancellation on the line; it stands either way."""
-        self._settle_log()
         if engine.acknowledge(self._runs, 0, self._logs) < 0:
-            raise BookingError("no cancellation is waiting to be acknowledged", code="no_cancellation", field="call")
+            raise BookingError(
+                "no cancellation is waiting to be acknowledged",
+                code="no_cancellation",
+                field="call",
+            )
 
     def register(self, address: str | int) -> int:
         """Enter the caller and the location of the job in the company's books; the address's id.
@@ -154,6 +169,7 @@ class Simulation:
         Raises:
             BookingError: no call is on the line, or the address is another than the caller's own.
             MapError: an address that is not in the address book.
+
         """
         number = int(self._runs[0]["line"])
         if number < 0:
@@ -162,7 +178,9 @@ class Simulation:
         call = self._runs[0]["calls"][number]
         if found != int(call["address"]):
             raise BookingError(
-                "the location must be the caller's own address", code="wrong_location", field="address"
+                "the location must be the caller's own address",
+                code="wrong_location",
+                field="address",
             )
         call["registered"] |= CUSTOMER | LOCATION
         return found
@@ -170,7 +188,11 @@ class Simulation:
     def refusal(self, technician: int, ahead: int, window: int) -> BookingError | None:
         """Why the company would not let this offer out; None if it would. Changes nothing."""
         why = Refusal(int(planning.why_refused(self.desk.array, 0, technician, ahead, window)))
-        return None if why == Refusal.NONE else booking_error(self.business, self.day, why, technician, ahead, window)
+        return (
+            None
+            if why == Refusal.NONE
+            else booking_error(self.business, self.day, why, technician, ahead, window)
+        )
 
     def step(
         self,
@@ -180,31 +202,52 @@ class Simulation:
         floats: npt.NDArray[np.float32],
         mask: npt.NDArray[np.int8],
     ) -> tuple[int, int, int]:
-        """One step of a learner's environment: see `core.step`. Answer, stop and change of cash in cents."""
+        """One step of a learner's environment: see `core.step`. Answer, stop and change of cash in
+        cents.
+        """
         b = self.business
-        self._settle_log()
         total = 0
         while True:
-            last, stop, cents = learning.step(
-                self._runs, 0, b.params, b.places, b.pool, b.metres, self._logs, self._desks, action, last, ints, floats, mask
+            answer, stop, cents = learning.step(
+                self._runs,
+                0,
+                b.params,
+                b.places,
+                b.pool,
+                b.metres,
+                self._logs,
+                self._desks,
+                action,
+                last,
+                ints,
+                floats,
+                mask,
             )
-            total += cents
+            total += int(cents)
+            last = int(answer)
             if stop != Stop.EVENTS_FULL:
-                return last, stop, total
+                return last, int(stop), total
             self._keep_events()
             action = _PLAY_ON
 
     def observe(
-        self, last: int, ints: npt.NDArray[np.int32], floats: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]
+        self,
+        last: int,
+        ints: npt.NDArray[np.int32],
+        floats: npt.NDArray[np.float32],
+        mask: npt.NDArray[np.int8],
     ) -> None:
         """Write the present observation and mask into zeroed arrays."""
         observing.observe(self.desk.array, 0, last, ints, floats, mask)
 
-    # -- looking ------------------------------------------------------------------------------------------------
+    # -- looking -----------------------------------------------------------------------------------
+    # -------------
 
     @property
     def desk(self) -> Desk:
-        """What a dispatcher may know now. A view that the next look overwrites: `copy()` it to keep it."""
+        """What a dispatcher may know now. A view that the next look overwrites: `copy()` it to keep
+        it.
+        """
         desk_view.fill(self._runs, 0, self._desks, 0)
         return Desk(self._desks)
 
@@ -250,12 +293,8 @@ class Simulation:
         self._kept.append(self._logs[0]["events"][: int(self._logs[0]["count"])].copy())
         self._logs["count"] = 0
 
-    def _settle_log(self) -> None:
-        # An answer needs room in the log too; `advance` alone would report that it is full.
-        if int(self._logs[0]["count"]) > LOG_EVENTS - LOG_ROOM:
-            self._keep_events()
-
-    # -- state --------------------------------------------------------------------------------------------------
+    # -- state -------------------------------------------------------------------------------------
+    # -------------
 
     def digest(self) -> str:
         """SHA-256 of the state's bytes, in hexadecimal."""
@@ -270,7 +309,9 @@ class Simulation:
         """Continue from saved bytes, bit for bit.
 
         Raises:
-            StateError: bytes of other rules, another scenario or map, or damaged ones; nothing has changed.
+            StateError: bytes of other rules, another scenario or map, or damaged ones; nothing has
+                changed.
+
         """
         self._runs[:] = read_state(self.business, state)
         self._forget()
@@ -282,7 +323,9 @@ class Simulation:
         self._kept.clear()
 
     def copy(self) -> Simulation:
-        """An independent run that stands at the same point; events not yet taken stay with the original."""
+        """An independent run that stands at the same point; events not yet taken stay with the
+        original.
+        """
         twin = Simulation.__new__(Simulation)
         twin.business = self.business
         twin._runs, twin._logs = self._runs.copy(), np.zeros(1, LOG)
@@ -291,15 +334,25 @@ class Simulation:
 
 
 def _word(value: Any, name: str) -> np.uint64:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= int(value) < 2**64:
-        raise StateError(f"{name} must be a whole number from 0 to 2**64 - 1, not {value!r}", code=name, field=name)
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | np.integer)
+        or not 0 <= int(value) < 2**64
+    ):
+        raise StateError(
+            f"{name} must be a whole number from 0 to 2**64 - 1, not {value!r}",
+            code=name,
+            field=name,
+        )
     return np.uint64(value)
 
 
-def read_state(business: Business, state: bytes) -> npt.NDArray[np.void]:
-    """The RUN record in saved bytes, as an array of one; StateError if it is not this business's."""
+def read_state(business: Business, state: Any) -> npt.NDArray[np.void]:
+    """The RUN record in saved bytes, as an array of one; StateError if it does not belong here."""
     if not isinstance(state, bytes) or not state.startswith(_MAGIC):
-        raise StateError("these bytes are not the state of a run", code="state_foreign", field="state")
+        raise StateError(
+            "these bytes are not the state of a run", code="state_foreign", field="state"
+        )
     header, _, body = state[len(_MAGIC) :].partition(b"\n")
     try:
         found = json.loads(header)
@@ -310,10 +363,13 @@ def read_state(business: Business, state: bytes) -> npt.NDArray[np.void]:
     for key, wanted in business.identity.items():
         if found.get(key) != wanted:
             raise StateError(
-                f"this state belongs to another {key.replace('_', ' ')}: {found.get(key)!r}, here {wanted!r}",
+                f"this state belongs to another {key.replace('_', ' ')}: "
+                f"{found.get(key)!r}, here {wanted!r}",
                 code="state_mismatch",
                 field=key,
             )
     if len(body) != business.run_dtype.itemsize:
-        raise StateError("this state is cut short or has bytes to spare", code="state_damaged", field="state")
+        raise StateError(
+            "this state is cut short or has bytes to spare", code="state_damaged", field="state"
+        )
     return np.frombuffer(body, business.run_dtype).copy()

@@ -1,7 +1,8 @@
 """DESK from RUN: the one place where what a dispatcher may know and what is hidden part.
 
-Every public field of the tables in `core/layout.py` is copied here and nothing else is; a test derives from the tables
-that none is forgotten and none too many. The handbook in DESK is written once by the simulation and left alone here.
+Every public field of the tables in `core/layout.py` is copied here and nothing else is; a test
+derives from the tables that none is forgotten and none too many. The handbook in DESK is written
+once by the simulation and left alone here.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import numpy as np
 
 from tradesbench_gym.core.engine import Runs
 from tradesbench_gym.core.jit import kernel, rule
-from tradesbench_gym.core.layout import FORECAST_DAYS, CallState, Int, Record
+from tradesbench_gym.core.layout import FORECAST_DAYS, CallState, Int, Record, code
 
-_DONE = int(CallState.DONE)
+_DONE = code(CallState.DONE)
 
 
 @kernel

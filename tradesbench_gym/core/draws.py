@@ -1,10 +1,13 @@
-"""Random numbers as named things: seed, salt and the identity of an event give four words, and nothing else does.
+"""Random numbers as named things: seed, salt and the identity of an event give four words, and
+nothing else does.
 
-Philox4x64-10, bit for bit what `numpy.random.Philox` gives: key = (seed, salt), counter = (event, a, b, c). This is the
-only home of unsigned 64-bit arithmetic; other modules hand words on without looking inside. It knows no rule: which
-word of which event serves which quantity stands in `WORDS`, and what is made of it in `rules/`.
+Philox4x64-10, bit for bit what `numpy.random.Philox` gives: key = (seed, salt), counter = (event,
+a, b, c). This is the only home of unsigned 64-bit arithmetic; other modules hand words on without
+looking inside. It knows no rule: which word of which event serves which quantity stands in `WORDS`,
+and what is made of it in `rules/`.
 
-Numbers wrap without ever overflowing an operation, so that the same source gives the same bits as plain Python.
+Numbers wrap without ever overflowing an operation, so that the same source gives the same bits as
+plain Python.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ Word: TypeAlias = np.uint64
 
 
 class Event(IntEnum):
-    """Everything in a run that is uncertain; the identity (a, b, c) of each stands in `IDENTITY`."""
+    """Everything uncertain in a run; the identity (a, b, c) of each stands in `IDENTITY`."""
 
     WEATHER_REGION = 1
     WEATHER_ZONE = 2
@@ -44,6 +47,8 @@ class Event(IntEnum):
     POLICY = 16
 
 
+ZERO = np.int64(0)
+"""Where an identity has fewer than three numbers (a compiled call would take 0 for a type)."""
 DAY_OFFSET = 1_000
 """Added to a day in an identity, so that the days before day 0 have one too."""
 
@@ -103,7 +108,7 @@ _CHUNK = np.uint64(0xFFFF)
 _CHUNK_BITS = np.uint64(16)
 _ROUNDS = 10
 _BELL_CENTRE = 12 * 65_535
-_BELL_UNIT = 2 * 65_536
+_BELL_UNIT = np.int64(2 * 65_536)
 
 
 @rule
@@ -129,7 +134,9 @@ def _multiply(a: Word, b: Word) -> tuple[Word, Word]:
 
 
 @rule
-def block(seed: Word, salt: Word, event: Int, a: Int, b: Int, c: Int) -> tuple[Word, Word, Word, Word]:
+def block(
+    seed: Word, salt: Word, event: Int, a: Int, b: Int, c: Int
+) -> tuple[Word, Word, Word, Word]:
     """The four words of one event: what everything uncertain about it is read from."""
     c0 = np.uint64(event)
     c1 = np.uint64(a)
@@ -151,7 +158,9 @@ def block(seed: Word, salt: Word, event: Int, a: Int, b: Int, c: Int) -> tuple[W
 
 
 @kernel
-def words(seed: Word, salt: Word, event: Int, a: Int, b: Int, c: Int) -> tuple[Word, Word, Word, Word]:
+def words(
+    seed: Word, salt: Word, event: Int, a: Int, b: Int, c: Int
+) -> tuple[Word, Word, Word, Word]:
     """`block` for callers outside the rules."""
     return block(seed, salt, event, a, b, c)
 
@@ -170,7 +179,9 @@ def below(word: Word, n: Int) -> np.int64:
 
 @rule
 def pick(word: Word, cuts: npt.NDArray[np.uint64]) -> np.int64:
-    """The first index whose cumulative threshold lies above the word; the last cut of a table is ALWAYS."""
+    """The first index whose cumulative threshold lies above the word; the last cut of a table is
+    ALWAYS.
+    """
     k = 0
     while not happens(word, cuts[k]):
         k += 1
@@ -179,9 +190,11 @@ def pick(word: Word, cuts: npt.NDArray[np.uint64]) -> np.int64:
 
 @rule
 def triangle(word: Word, low: Int, usual: Int, high: Int) -> np.int64:
-    """A whole number between low and high, weighted toward the usual one: the triangle's inverse, rounded down.
+    """A whole number between low and high, weighted toward the usual one: the triangle's inverse,
+    rounded down.
 
-    Only multiplication, division and the square root, which IEEE 754 rounds exactly on every machine.
+    Only multiplication, division and the square root, which IEEE 754 rounds exactly on every
+    machine.
     """
     if high <= low:
         return np.int64(low)
@@ -202,14 +215,16 @@ def _chunks(word: Word) -> np.int64:
 
 @rule
 def bell(word0: Word, word1: Word, word2: Word, spread: Int) -> np.int64:
-    """A deviate of mean 0 and standard deviation `spread`: the sum of twelve uniform draws, exact on every machine."""
+    """A deviate of mean 0 and standard deviation `spread`: the sum of twelve uniform draws, exact
+    on every machine.
+    """
     centred = 2 * (_chunks(word0) + _chunks(word1) + _chunks(word2)) - _BELL_CENTRE
-    return div_round(centred * np.int64(spread), np.int64(_BELL_UNIT))
+    return div_round(centred * np.int64(spread), _BELL_UNIT)
 
 
 @rule
 def div_round(a: Int, b: Int) -> np.int64:
-    """a / b for b > 0, rounded half up: the one division of the rules."""
+    """A / b for b > 0, rounded half up: the one division of the rules."""
     return np.int64((2 * a + b) // (2 * b))
 
 
@@ -258,10 +273,14 @@ def explain(
 
     Raises:
         ValueError: wrong number of identity values, or no such word.
+
     """
     names, served = IDENTITY[event], WORDS[event]
     if len(identity) != len(names):
-        raise ValueError(f"{event.name} is identified by {', '.join(names)}: {len(names)} numbers, not {len(identity)}")
+        raise ValueError(
+            f"{event.name} is identified by {', '.join(names)}: "
+            f"{len(names)} numbers, not {len(identity)}"
+        )
     if not 0 <= word < len(served):
         raise ValueError(f"{event.name} has words 0 to {len(served) - 1}, not {word}")
     a, b, c = (*identity, 0, 0, 0)[:3]

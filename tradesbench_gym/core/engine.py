@@ -1,8 +1,9 @@
 """Time: what happens next, and what an answer to a call changes. The entry points take `(runs, i)`.
 
-One loop finds the next thing due, lets its rule act, and comes back at the stops where somebody outside may want to
-know or decide. Order of things due in one second: a technician's arrival, start or finish; a missed appointment;
-a cancellation; a new call. This module knows when, the rules know what.
+One loop finds the next thing due, lets its rule act, and comes back at the stops where somebody
+outside may want to know or decide. Order of things due in one second: a technician's arrival, start
+or finish; a missed appointment; a cancellation; a new call. This module knows when, the rules know
+what.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from tradesbench_gym.core.layout import (
     Record,
     Refusal,
     Stop,
+    code,
 )
 from tradesbench_gym.core.log import emit
 from tradesbench_gym.core.rules.calendar import refusal
@@ -31,7 +33,16 @@ from tradesbench_gym.core.rules.calls import open_lines, ring
 from tradesbench_gym.core.rules.customers import NEVER, accepts, cancel_moment, find_next_cancel
 from tradesbench_gym.core.rules.demand import update_level
 from tradesbench_gym.core.rules.money import close_books
-from tradesbench_gym.core.rules.routes import BOOKED, WAITED_FOR, arrive, begin, finish, go, miss, next_deadline
+from tradesbench_gym.core.rules.routes import (
+    BOOKED,
+    WAITED_FOR,
+    arrive,
+    begin,
+    finish,
+    go,
+    miss,
+    next_deadline,
+)
 from tradesbench_gym.core.rules.weather import make_forecast, make_sky
 
 Runs = npt.NDArray[np.void]
@@ -39,19 +50,40 @@ Places = npt.NDArray[np.void]
 Pool = npt.NDArray[np.int32]
 Metres = npt.NDArray[np.int32]
 
-_DAY_OPENED, _NEW_CALL, _CANCELLATION = int(Stop.DAY_OPENED), int(Stop.NEW_CALL), int(Stop.CANCELLATION)
-_DAY_CLOSED, _STOP_ENDED, _EVENTS_FULL = int(Stop.DAY_CLOSED), int(Stop.ENDED), int(Stop.EVENTS_FULL)
-_NIGHT, _MORNING, _OPEN, _ENDED = int(Phase.NIGHT), int(Phase.MORNING), int(Phase.OPEN), int(Phase.ENDED)
-_IDLE, _DRIVING = int(Activity.IDLE), int(Activity.DRIVING)
-_WAITING, _WORKING = int(Activity.WAITING), int(Activity.WORKING)
-_DECLINED = int(CallState.DECLINED)
-_REJECTED, _UNANSWERED = int(CallState.REJECTED), int(CallState.UNANSWERED)
-_WAS_CANCELLED = int(CallState.CANCELLED)
-_SAID_OPENED, _SAID_CLOSED, _SAID_ENDED = int(Kind.DAY_OPENED), int(Kind.DAY_CLOSED), int(Kind.ENDED)
-_SAID_RANG, _SAID_CANCELLED, _SAID_HEARD = int(Kind.RANG), int(Kind.CANCELLED), int(Kind.ACKNOWLEDGED)
-_SAID_BOOKED, _SAID_DECLINED = int(Kind.BOOKED), int(Kind.DECLINED)
-_SAID_REJECTED, _SAID_UNANSWERED = int(Kind.REJECTED), int(Kind.UNANSWERED)
-_NO_CALL = int(Refusal.NO_CALL)
+_DAY_OPENED, _NEW_CALL, _CANCELLATION = (
+    code(Stop.DAY_OPENED),
+    code(Stop.NEW_CALL),
+    code(Stop.CANCELLATION),
+)
+_DAY_CLOSED, _STOP_ENDED, _EVENTS_FULL = (
+    code(Stop.DAY_CLOSED),
+    code(Stop.ENDED),
+    code(Stop.EVENTS_FULL),
+)
+_NIGHT, _MORNING, _OPEN, _ENDED = (
+    code(Phase.NIGHT),
+    code(Phase.MORNING),
+    code(Phase.OPEN),
+    code(Phase.ENDED),
+)
+_IDLE, _DRIVING = code(Activity.IDLE), code(Activity.DRIVING)
+_WAITING, _WORKING = code(Activity.WAITING), code(Activity.WORKING)
+_DECLINED = code(CallState.DECLINED)
+_REJECTED, _UNANSWERED = code(CallState.REJECTED), code(CallState.UNANSWERED)
+_WAS_CANCELLED = code(CallState.CANCELLED)
+_SAID_OPENED, _SAID_CLOSED, _SAID_ENDED = (
+    code(Kind.DAY_OPENED),
+    code(Kind.DAY_CLOSED),
+    code(Kind.ENDED),
+)
+_SAID_RANG, _SAID_CANCELLED, _SAID_HEARD = (
+    code(Kind.RANG),
+    code(Kind.CANCELLED),
+    code(Kind.ACKNOWLEDGED),
+)
+_SAID_BOOKED, _SAID_DECLINED = code(Kind.BOOKED), code(Kind.DECLINED)
+_SAID_REJECTED, _SAID_UNANSWERED = code(Kind.REJECTED), code(Kind.UNANSWERED)
+_NO_CALL = code(Refusal.NO_CALL)
 
 DECLINED = 0
 ACCEPTED = 1
@@ -65,7 +97,9 @@ _BY_CLOSE = 4
 
 @kernel
 def start(runs: Runs, i: Int, params: Runs, seed: np.uint64, salt: np.uint64) -> None:
-    """Put a blank record at the start of run `seed`: 00:00 of day 0, its weather made, its cash in the till."""
+    """Put a blank record at the start of run `seed`: 00:00 of day 0, its weather made, its cash in
+    the till.
+    """
     run, p = runs[i], params[0]
     run["seed"] = seed
     run["salt"] = salt
@@ -102,8 +136,12 @@ def _send_home(run: Record, p: Record) -> None:
 
 
 @kernel
-def advance(runs: Runs, i: Int, params: Runs, places: Places, pool: Pool, metres: Metres, logs: Runs) -> np.int64:
-    """Let the world run until somebody may want to know: a `Stop`. A call on the line stops it at once."""
+def advance(
+    runs: Runs, i: Int, params: Runs, places: Places, pool: Pool, metres: Metres, logs: Runs
+) -> np.int64:
+    """Let the world run until somebody may want to know: a `Stop`. A call on the line stops it at
+    once.
+    """
     run, p, log = runs[i], params[0], logs[i]
     run["phoned"] = NONE
     while True:
@@ -119,7 +157,9 @@ def advance(runs: Runs, i: Int, params: Runs, places: Places, pool: Pool, metres
 
 
 @rule
-def _one_thing(run: Record, p: Record, places: Places, pool: Pool, metres: Metres, log: Record) -> np.int64:
+def _one_thing(
+    run: Record, p: Record, places: Places, pool: Pool, metres: Metres, log: Record
+) -> np.int64:
     """Do the one thing that comes next; the stop it is worth, or 0."""
     if run["phase"] == _NIGHT:
         return _next_morning(run, p, log)
@@ -164,7 +204,9 @@ def _next_morning(run: Record, p: Record, log: Record) -> np.int64:
 
 @rule
 def _next_due(run: Record, p: Record) -> tuple[np.int64, np.int64, np.int64]:
-    """When, what and whose is next: the earliest, and in one second the order of this module's first paragraph."""
+    """When, what and whose is next: the earliest, and in one second the order of this module's
+    first paragraph.
+    """
     book = p["handbook"]
     calls_end = np.int64(run["day"]) * DAY_SECONDS + np.int64(book["calls_until"])
     at, what, which = max(np.int64(run["clock"]), calls_end), np.int64(_BY_CLOSE), np.int64(NONE)
@@ -233,7 +275,7 @@ def _cancelling(run: Record) -> np.int64:
 def _reconsider(run: Record, p: Record, metres: Metres, log: Record, technician: Int) -> None:
     """A technician who is free or waits decides anew; one who drives or works does not."""
     activity = run["technicians"][technician]["activity"]
-    if activity == _IDLE or activity == _WAITING:
+    if activity in (_IDLE, _WAITING):
         go(run, p, metres, log, technician)
 
 
@@ -254,9 +296,18 @@ def _close(run: Record, p: Record, log: Record) -> np.int64:
 
 @kernel
 def offer(
-    runs: Runs, i: Int, params: Runs, metres: Metres, logs: Runs, technician: Int, ahead: Int, window: Int
+    runs: Runs,
+    i: Int,
+    params: Runs,
+    metres: Metres,
+    logs: Runs,
+    technician: Int,
+    ahead: Int,
+    window: Int,
 ) -> np.int64:
-    """Make the caller the one offer: ACCEPTED, DECLINED, or minus a `Refusal`, and then nothing has changed."""
+    """Make the caller the one offer: ACCEPTED, DECLINED, or minus a `Refusal`, and then nothing has
+    changed.
+    """
     run, p, log = runs[i], params[0], logs[i]
     number = np.int64(run["line"])
     if number < 0:
@@ -296,8 +347,8 @@ def _book(run: Record, p: Record, metres: Metres, log: Record, number: Int) -> N
 
 @kernel
 def turn_away(runs: Runs, i: Int, logs: Runs, answered: Int) -> np.int64:
-    """Reject the call on the line, or (answered = 0) leave it unanswered: the same for the company. Minus a `Refusal`
-    where there is no call."""
+    """Reject the call on the line, or (answered = 0) leave it unanswered: the same for the company.
+    Minus a `Refusal` where there is no call."""
     run, log = runs[i], logs[i]
     number = np.int64(run["line"])
     if number < 0:
@@ -312,7 +363,9 @@ def turn_away(runs: Runs, i: Int, logs: Runs, answered: Int) -> np.int64:
 
 @kernel
 def acknowledge(runs: Runs, i: Int, logs: Runs) -> np.int64:
-    """Acknowledge the cancellation on the line; it stands either way. Minus a `Refusal` where there is none."""
+    """Acknowledge the cancellation on the line; it stands either way. Minus a `Refusal` where there
+    is none.
+    """
     run, log = runs[i], logs[i]
     number = np.int64(run["phoned"])
     if number < 0:

@@ -1,9 +1,11 @@
-"""The two records everything is about: RUN, the whole state of one run, and DESK, what a dispatcher may know of it.
+"""The two records everything is about: RUN, the whole state of one run, and DESK, what a dispatcher
+may know of it.
 
-Each field stands once, in a table that says its name, type, unit, who may see it and what it means; the dtypes,
-the copy from RUN to DESK, the documentation and the leak test are derived from these tables. This module knows no
-rule and no number of the business: capacities are its only constants, and what does not fit them is refused when a
-scenario is loaded.
+Each field stands once, in a table that says its name, type, unit, who may see it and what it means;
+the dtypes, the copy from RUN to DESK, the documentation and the leak test are derived from these
+tables. This module knows no
+rule and no number of the business: capacities are its only constants, and what does not fit them is
+refused when a scenario is loaded.
 """
 
 from __future__ import annotations
@@ -33,12 +35,14 @@ BOOKING_DAYS = 14
 FORECAST_DAYS = 7
 SIZE_CLASSES = (14, 31)
 LEAD_IN_DAYS = 20
-"""Days of weather simulated before day 0, so that the first day stands in the season's own distribution."""
+"""Days of weather simulated before day 0, so that the first day stands in the season's own
+distribution.
+"""
 
 DAY_SECONDS = 86_400
 MINUTES_A_DAY = 1_440
 MAX_LEAD_MINUTES = BOOKING_DAYS * MINUTES_A_DAY
-NONE = -1
+NONE = np.int64(-1)
 """In every index or time field: there is none."""
 
 
@@ -157,8 +161,17 @@ class Refusal(IntEnum):
     INSTALLATION_OFF_HOURS = 7
 
 
+def code(member: IntEnum) -> np.int64:
+    """An enum's number as the rules use it: a plain int constant would be a type of its own to the
+    compiler, and every function it is handed to would be compiled again for it.
+    """
+    return np.int64(member)
+
+
 class Field(NamedTuple):
-    """One field of a record: `seen` is "desk" (copied as it is), "done" (copied once the job is done) or "hidden"."""
+    """One field of a record: `seen` is "desk" (copied as it is), "done" (copied once the job is
+    done) or "hidden".
+    """
 
     name: str
     dtype: Any
@@ -169,7 +182,13 @@ class Field(NamedTuple):
 
 _TECHNICIAN = (
     Field("since", "<i4", "s", "desk", "when the present activity began"),
-    Field("until", "<i4", "s", "hidden", "when it truly ends: arrival, opening of the window, or end of work"),
+    Field(
+        "until",
+        "<i4",
+        "s",
+        "hidden",
+        "when it truly ends: arrival, opening of the window, or end of work",
+    ),
     Field("address", "<i4", "id", "hidden", "address where he stands, or set off from; -1 at home"),
     Field("anchor", "<i4", "index", "hidden", "its anchor"),
     Field("leg", "<i4", "m", "hidden", "road metres between it and its anchor"),
@@ -190,12 +209,24 @@ _CALL = (
     Field("departed", "<i4", "s", "desk", "when the technician set off; -1 not yet"),
     Field("arrived", "<i4", "s", "desk", "when he arrived; -1 not yet"),
     Field("started", "<i4", "s", "desk", "when work began; -1 not yet"),
-    Field("ended", "<i4", "s", "desk", "when the job was done, missed, failed or cancelled; -1 not yet"),
+    Field(
+        "ended",
+        "<i4",
+        "s",
+        "desk",
+        "when the job was done, missed, failed or cancelled; -1 not yet",
+    ),
     Field("metres", "<i4", "m", "hidden", "road metres of the drive to it"),
     Field("overtime", "<i4", "s", "hidden", "driving and work for it outside paid hours, so far"),
     Field("invoice", "<i4", "cents", "done", "invoice before any premium"),
     Field("material", "<i4", "cents", "done", "material cost"),
-    Field("book", "<i2", "index", "hidden", "number in the starting book of customers; -1 a new customer"),
+    Field(
+        "book",
+        "<i2",
+        "index",
+        "hidden",
+        "number in the starting book of customers; -1 a new customer",
+    ),
     Field("next", "<i2", "call", "desk", "next job of the same technician and day; -1 none"),
     Field("from_day", "|i1", "day", "hidden", "identity for draws: day of the call"),
     Field("from_index", "|i1", "index", "hidden", "identity for draws: index in the stream"),
@@ -208,7 +239,9 @@ _CALL = (
     Field("zone", "|i1", "zone", "desk", "service zone of the address"),
     Field("technician", "|i1", "index", "desk", "technician offered; -1 none"),
     Field("window", "|i1", "index", "desk", "window offered; -1 none"),
-    Field("registered", "|i1", "bits", "desk", "1 customer, 2 location entered in the company's books"),
+    Field(
+        "registered", "|i1", "bits", "desk", "1 customer, 2 location entered in the company's books"
+    ),
 )
 
 _DAY = (
@@ -240,7 +273,9 @@ _HEAD = (
     Field("entries", "<i4", "rows", "hidden", "rows in the ledger"),
     Field("clock", "<i4", "s", "desk", "seconds since 00:00 of day 0"),
     Field("level", "<i4", "1/10000 call", "hidden", "demand level"),
-    Field("next_cancel", "<i4", "s", "hidden", "earliest cancellation to come; a large number if none"),
+    Field(
+        "next_cancel", "<i4", "s", "hidden", "earliest cancellation to come; a large number if none"
+    ),
     Field("day", "<i2", "day", "desk", "service day"),
     Field("n_calls", "<i2", "calls", "desk", "calls that have rung"),
     Field("line", "<i2", "call", "desk", "call on the line waiting for an answer; -1 none"),
@@ -252,7 +287,7 @@ _HEAD = (
 )
 
 
-def _dtype(fields: tuple[Field, ...], *more: tuple[str, Any]) -> np.dtype[np.void]:
+def _dtype(fields: tuple[Field, ...], *more: tuple[Any, ...]) -> np.dtype[np.void]:
     made: list[Any] = []
     for field in fields:
         shaped = isinstance(field.dtype, tuple)
@@ -271,7 +306,8 @@ FIELDS: dict[str, tuple[Field, ...]] = {
     "day": _DAY,
     "due": _DUE,
 }
-"""Every field of the state by record: the table from which DESK and its documentation are derived."""
+"""Every field of the state by record: the table from which DESK and its documentation are derived.
+"""
 
 CALL = _dtype(_CALL)
 DESK_CALL = _dtype(_public(_CALL))
@@ -346,10 +382,15 @@ SEASON = np.dtype(
 
 PARAMS = np.dtype(
     [
-        # thresholds: a probability p as floor(p * 2**64), 2**64 - 1 standing for "always" (see draws.py)
+        # thresholds: a probability p as floor(p * 2**64), 2**64 - 1 standing for "always" (see
+        # draws.py)
         ("accept_urgent", "<u8", (3,)),  # same day, next day, later
         ("accept", "<u8", (2, _LEADS)),  # by late installation (0/1) and lead in minutes
-        ("cancel", "<u8", (MAX_CUSTOMER_TYPES, 2, 2, _LEADS)),  # type, urgent, storm, lead in minutes
+        (
+            "cancel",
+            "<u8",
+            (MAX_CUSTOMER_TYPES, 2, 2, _LEADS),
+        ),  # type, urgent, storm, lead in minutes
         ("from_book", "<u8"),
         ("zone_cut", "<u8", (MAX_ZONES,)),  # cumulative
         ("customer_cut", "<u8", (MAX_CUSTOMER_TYPES,)),  # cumulative
@@ -384,7 +425,11 @@ PARAMS = np.dtype(
         ("drive_weather", "<i4", (len(Condition),)),  # thousandths
         ("variation", "<i4", (2,)),  # thousandths, lowest and highest
         ("home_anchor", "<i4", (MAX_TECHNICIANS,)),
-        ("pool_start", "<i4", (MAX_ZONES * MAX_CUSTOMER_TYPES + 1,)),  # of the map's address pool, by zone and type
+        (
+            "pool_start",
+            "<i4",
+            (MAX_ZONES * MAX_CUSTOMER_TYPES + 1,),
+        ),  # of the map's address pool, by zone and type
         ("price", "<i4", (MAX_SERVICES, MAX_CUSTOMER_TYPES, 3)),  # cents: low, usual, high
         ("material", "<i4", (MAX_SERVICES, 2)),  # 1/10000 of the invoice
         ("hours_paid", "<i4"),  # base hours a weekday
@@ -394,7 +439,9 @@ PARAMS = np.dtype(
         ("overtime_cap", "<i4"),  # 1/10000 of the invoice
     ]
 )
-"""A scenario on a map, compiled to whole numbers: what the rules read, and hidden from every dispatcher."""
+"""A scenario on a map, compiled to whole numbers: what the rules read, and hidden from every
+dispatcher.
+"""
 
 
 def run_dtype(days: int) -> np.dtype[np.void]:
@@ -407,7 +454,11 @@ def run_dtype(days: int) -> np.dtype[np.void]:
         ("days", DAY, (size,)),
         ("due", DUE, (MAX_CALLS_A_DAY,)),
         ("calls", CALL, (calls,)),
-        ("route", "<i2", (size + BOOKING_DAYS, MAX_TECHNICIANS)),  # first job of a day and technician
+        (
+            "route",
+            "<i2",
+            (size + BOOKING_DAYS, MAX_TECHNICIANS),
+        ),  # first job of a day and technician
         ("lost", "|i1", (MAX_BOOK,)),  # customers of the starting book who never call again
         ("sky", SKY, (sky, MAX_ZONES)),  # true weather
         ("forecast", SKY, (FORECAST_DAYS + 1, MAX_ZONES)),  # today and what is forecast today
@@ -457,6 +508,8 @@ EVENT = np.dtype(
 
 LOG_EVENTS = 256
 LOG_ROOM = 32
-"""More events than one indivisible change can make (the largest is the close of a day: 17 ledger rows and itself)."""
+"""More events than one indivisible change can make (the largest is the close of a day: 17 ledger
+rows and itself).
+"""
 
 LOG = np.dtype([("count", "<i8"), ("events", EVENT, (LOG_EVENTS,))])

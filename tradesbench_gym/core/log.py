@@ -1,13 +1,15 @@
-"""The log of a step: events in the order in which they happened, handed out through one fixed record."""
+"""The log of a step: events in the order in which they happened, handed out through one fixed
+record.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from tradesbench_gym.core.jit import rule
-from tradesbench_gym.core.layout import NONE, Int, Kind, Record
+from tradesbench_gym.core.layout import NONE, Int, Kind, Record, code
 
-_LEDGER = int(Kind.LEDGER)
+_LEDGER = code(Kind.LEDGER)
 
 
 @rule
@@ -29,7 +31,9 @@ def emit(run: Record, log: Record, kind: Int, call: Int, technician: Int) -> Non
 
 
 @rule
-def emit_entry(run: Record, log: Record, entry: Int, amount: Int, call: Int, technician: Int) -> None:
+def emit_entry(
+    run: Record, log: Record, entry: Int, amount: Int, call: Int, technician: Int
+) -> None:
     """Note a ledger row."""
     place = np.int64(log["count"])
     emit(run, log, _LEDGER, call, technician)

@@ -1,7 +1,9 @@
-"""Observations and action masks for learners: arrays of whole numbers and of floats, read from DESK only.
+"""Observations and action masks for learners: arrays of whole numbers and of floats, read from DESK
+only.
 
-What the arrays hold stands in one table, `OBSERVATION`; the spaces of the environment, its documentation and the
-offsets below are derived from it. Sizes here are capacities; the environment shows as much of each as the scenario has.
+What the arrays hold stands in one table, `OBSERVATION`; the spaces of the environment, its
+documentation and the offsets below are derived from it. Sizes here are capacities; the environment
+shows as much of each as the scenario has.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from tradesbench_gym.core.layout import (
     CallState,
     Int,
     Record,
+    code,
 )
 from tradesbench_gym.core.plan import Desks, planned_length, slot_of
 from tradesbench_gym.core.rules.calendar import refusal, weekday
@@ -39,8 +42,8 @@ _HOUR = 3_600.0
 WORST_SLACK = -1_440.0
 BEST_SLACK = 1_440.0
 
-_BOOKED, _WORKING_ON = int(CallState.BOOKED), int(CallState.WORKING)
-_WORKING = int(Activity.WORKING)
+_BOOKED, _WORKING_ON = code(CallState.BOOKED), code(CallState.WORKING)
+_WORKING = code(Activity.WORKING)
 
 
 class Part(NamedTuple):
@@ -54,26 +57,86 @@ class Part(NamedTuple):
 
 
 OBSERVATION = (
-    Part("call", False, 5, "category", "a call is on the line (0/1), service, customer type, urgent (0/1), zone"),
-    Part("last_answer", False, 1, "category", "your last: 0 none or refused, 1 rejected, 2 declined, 3 accepted"),
-    Part("activity", False, MAX_TECHNICIANS, "category", "of each technician: 0 idle, 1 driving, 2 waiting, 3 working"),
+    Part(
+        "call",
+        False,
+        5,
+        "category",
+        "a call is on the line (0/1), service, customer type, urgent (0/1), zone",
+    ),
+    Part(
+        "last_answer",
+        False,
+        1,
+        "category",
+        "your last: 0 none or refused, 1 rejected, 2 declined, 3 accepted",
+    ),
+    Part(
+        "activity",
+        False,
+        MAX_TECHNICIANS,
+        "category",
+        "of each technician: 0 idle, 1 driving, 2 waiting, 3 working",
+    ),
     Part("slot_jobs", False, _SLOTS, "jobs", "open jobs in each technician x day ahead x window"),
-    Part("weather", False, _SKIES, "category", "of each day ahead (0 to 7) x zone: see `Condition`"),
-    Part("open_jobs", False, OPEN_JOBS * JOB_COLUMNS, "mixed", "the soonest open jobs, a row each: see the class"),
+    Part(
+        "weather", False, _SKIES, "category", "of each day ahead (0 to 7) x zone: see `Condition`"
+    ),
+    Part(
+        "open_jobs",
+        False,
+        OPEN_JOBS * JOB_COLUMNS,
+        "mixed",
+        "the soonest open jobs, a row each: see the class",
+    ),
     Part("today", False, COUNTS, "calls, jobs", "today: see `counts`"),
-    Part("counts", False, COUNTS, "calls, jobs", "so far: calls, booked, declined, rejected; done, missed, failed, cancelled"),
-    Part("time", True, 4, "mixed", "day of the run, hour of the day, weekday (Monday 0), days left"),
+    Part(
+        "counts",
+        False,
+        COUNTS,
+        "calls, jobs",
+        "so far: calls, booked, declined, rejected; done, missed, failed, cancelled",
+    ),
+    Part(
+        "time", True, 4, "mixed", "day of the run, hour of the day, weekday (Monday 0), days left"
+    ),
     Part("cash", True, 1, "dollars", "cash"),
     Part("ledger", True, 8, "dollars", "sum of the ledger by kind of entry: see `Entry`"),
     Part("call_place", True, 2, "km", "the caller's place, east and north"),
-    Part("place", True, 2 * MAX_TECHNICIANS, "km", "where each technician stands or set off from, east and north"),
-    Part("free_in", True, MAX_TECHNICIANS, "min", "until a job in progress ends by plan; 0 if none"),
-    Part("slot_minutes", True, _SLOTS, "min", "planned time on site in each technician x day ahead x window"),
+    Part(
+        "place",
+        True,
+        2 * MAX_TECHNICIANS,
+        "km",
+        "where each technician stands or set off from, east and north",
+    ),
+    Part(
+        "free_in", True, MAX_TECHNICIANS, "min", "until a job in progress ends by plan; 0 if none"
+    ),
+    Part(
+        "slot_minutes",
+        True,
+        _SLOTS,
+        "min",
+        "planned time on site in each technician x day ahead x window",
+    ),
     Part("high", True, _SKIES, "°F", "high of each day ahead (0 to 7) x zone"),
 )
 PLANNED = (
-    Part("slot_slack", True, _SLOTS, "min", "least time to spare on the route with the call in that slot"),
-    Part("slot_added", True, _SLOTS, "km", "driving it adds, by the plan; 0 where the slot is not legal"),
+    Part(
+        "slot_slack",
+        True,
+        _SLOTS,
+        "min",
+        "least time to spare on the route with the call in that slot",
+    ),
+    Part(
+        "slot_added",
+        True,
+        _SLOTS,
+        "km",
+        "driving it adds, by the plan; 0 where the slot is not legal",
+    ),
 )
 """What `observation="planned"` adds: the dispatcher's own plan."""
 
@@ -94,10 +157,18 @@ PLANNED_FLOATS = FLOAT_OFFSETS[""]
 INTS = INT_OFFSETS[""]
 
 _CALL, _LAST, _ACTIVITY = INT_OFFSETS["call"], INT_OFFSETS["last_answer"], INT_OFFSETS["activity"]
-_SLOT_JOBS, _WEATHER, _OPEN_JOBS = INT_OFFSETS["slot_jobs"], INT_OFFSETS["weather"], INT_OFFSETS["open_jobs"]
+_SLOT_JOBS, _WEATHER, _OPEN_JOBS = (
+    INT_OFFSETS["slot_jobs"],
+    INT_OFFSETS["weather"],
+    INT_OFFSETS["open_jobs"],
+)
 _TODAY, _COUNTS = INT_OFFSETS["today"], INT_OFFSETS["counts"]
 _TIME, _CASH, _LEDGER = FLOAT_OFFSETS["time"], FLOAT_OFFSETS["cash"], FLOAT_OFFSETS["ledger"]
-_CALL_PLACE, _PLACE, _FREE_IN = FLOAT_OFFSETS["call_place"], FLOAT_OFFSETS["place"], FLOAT_OFFSETS["free_in"]
+_CALL_PLACE, _PLACE, _FREE_IN = (
+    FLOAT_OFFSETS["call_place"],
+    FLOAT_OFFSETS["place"],
+    FLOAT_OFFSETS["free_in"],
+)
 _SLOT_MINUTES, _HIGH = FLOAT_OFFSETS["slot_minutes"], FLOAT_OFFSETS["high"]
 _SLOT_SLACK, _SLOT_ADDED = FLOAT_OFFSETS["slot_slack"], FLOAT_OFFSETS["slot_added"]
 
@@ -107,19 +178,20 @@ Ints = npt.NDArray[np.int32]
 
 @rule
 def write_mask(desk: Record, mask: npt.NDArray[np.int8]) -> None:
-    """1 for each technician x day ahead x window that the company lets out for the call on the line."""
-    book = desk["handbook"]
-    days, windows = np.int64(book["booking_days"]), np.int64(book["windows"])
-    size = np.int64(book["technicians"]) * days * windows
+    """Write 1 for each technician x day ahead x window that the company lets out for the call on
+    the line into a zeroed array.
+    """
     if desk["line"] < 0:
-        for place in range(size):
-            mask[place] = 0
         return
+    book = desk["handbook"]
     service = np.int64(desk["calls"][desk["line"]]["service"])
     clock = np.int64(desk["clock"])
-    for place in range(size):
-        technician, ahead, window = place // windows // days, place // windows % days, place % windows
-        mask[place] = np.int8(refusal(book, clock, service, technician, ahead, window) == 0)
+    place = 0
+    for technician in range(np.int64(book["technicians"])):
+        for ahead in range(np.int64(book["booking_days"])):
+            for window in range(np.int64(book["windows"])):
+                mask[place] = refusal(book, clock, service, technician, ahead, window) == 0
+                place += 1
 
 
 @rule
@@ -183,7 +255,9 @@ def _write_slots(desk: Record, ints: Ints, floats: Floats) -> None:
                 if _BOOKED <= call["state"] <= _WORKING_ON:
                     place = (technician * days + ahead) * windows + np.int64(call["window"])
                     ints[_SLOT_JOBS + place] += 1
-                    length = planned_length(book, desk["plan"], technician, np.int64(call["service"]))
+                    length = planned_length(
+                        book, desk["plan"], technician, np.int64(call["service"])
+                    )
                     floats[_SLOT_MINUTES + place] += length / _MINUTE
                     if row < OPEN_JOBS:
                         _write_job(call, ints, _OPEN_JOBS + row * JOB_COLUMNS, ahead)
@@ -233,21 +307,28 @@ def _write_counts(desk: Record, ints: Ints) -> None:
 
 @rule
 def write_plan(desk: Record, mask: npt.NDArray[np.int8], floats: Floats) -> None:
-    """Add the dispatcher's plan for the call on the line to `floats`, which has room for `PLANNED`."""
+    """Add the dispatcher's plan for the call on the line to `floats` with room for `PLANNED`."""
     book = desk["handbook"]
-    days, windows = np.int64(book["booking_days"]), np.int64(book["windows"])
-    for place in range(np.int64(book["technicians"]) * days * windows):
-        floats[_SLOT_SLACK + place] = WORST_SLACK
-        if desk["line"] >= 0 and mask[place] == 1:
-            technician, ahead, window = place // windows // days, place // windows % days, place % windows
-            slack, added = slot_of(desk, desk["plan"], technician, ahead, window)
-            floats[_SLOT_SLACK + place] = min(max(slack / _MINUTE, WORST_SLACK), BEST_SLACK)
-            floats[_SLOT_ADDED + place] = added * _KM
+    place = 0
+    for technician in range(np.int64(book["technicians"])):
+        for ahead in range(np.int64(book["booking_days"])):
+            for window in range(np.int64(book["windows"])):
+                floats[_SLOT_SLACK + place] = WORST_SLACK
+                if mask[place] == 1:
+                    slack, added = slot_of(desk, desk["plan"], technician, ahead, window)
+                    minutes = min(max(slack / _MINUTE, WORST_SLACK), BEST_SLACK)
+                    floats[_SLOT_SLACK + place] = minutes
+                    floats[_SLOT_ADDED + place] = added * _KM
+                place += 1
 
 
 @kernel
-def observe(desks: Desks, j: Int, last_answer: Int, ints: Ints, floats: Floats, mask: npt.NDArray[np.int8]) -> None:
-    """Write observation and mask of desks[j] into zeroed arrays; with the plan if `floats` has room for it."""
+def observe(
+    desks: Desks, j: Int, last_answer: Int, ints: Ints, floats: Floats, mask: npt.NDArray[np.int8]
+) -> None:
+    """Write observation and mask of desks[j] into zeroed arrays; with the plan if `floats` has room
+    for it.
+    """
     desk = desks[j]
     write_mask(desk, mask)
     write_observation(desk, last_answer, ints, floats)

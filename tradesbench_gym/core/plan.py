@@ -1,7 +1,9 @@
-"""The dispatcher's plan: what can be worked out with a handbook, a map and a clock (A.8 of the report).
+"""The dispatcher's plan: what can be worked out with a handbook, a map and a clock (A.8 of the
+report).
 
-Reads DESK only, so it cannot know a true drive time, length or road distance. Routes follow the rules of
-`rules/routes.py` with estimates in their place: straight line times a factor at one speed, and planned lengths.
+Reads DESK only, so it cannot know a true drive time, length or road distance. Routes follow the
+rules of `rules/routes.py` with estimates in their place: straight line times a factor at one speed,
+and planned lengths.
 """
 
 from __future__ import annotations
@@ -11,18 +13,27 @@ import numpy.typing as npt
 
 from tradesbench_gym.core.draws import div_round
 from tradesbench_gym.core.jit import kernel, rule
-from tradesbench_gym.core.layout import DAY_SECONDS, NONE, Activity, CallState, Int, Record, Refusal
+from tradesbench_gym.core.layout import (
+    DAY_SECONDS,
+    NONE,
+    Activity,
+    CallState,
+    Int,
+    Record,
+    Refusal,
+    code,
+)
 from tradesbench_gym.core.rules.calendar import qualified, refusal, window_closes, window_opens
 from tradesbench_gym.core.rules.routes import begins, goes_first
 
 Desks = npt.NDArray[np.void]
 
-_BOOKED, _WAITING_FOR = int(CallState.BOOKED), int(CallState.WAITING)
-_DRIVEN_TO = int(CallState.DRIVING)
-_DRIVING, _WORKING = int(Activity.DRIVING), int(Activity.WORKING)
-_NO_CALL = int(Refusal.NO_CALL)
-_HOUR = 3_600
-_THOUSANDTHS = 1_000
+_BOOKED, _WAITING_FOR = code(CallState.BOOKED), code(CallState.WAITING)
+_DRIVEN_TO = code(CallState.DRIVING)
+_DRIVING, _WORKING = code(Activity.DRIVING), code(Activity.WORKING)
+_NO_CALL = code(Refusal.NO_CALL)
+_HOUR = np.int64(3_600)
+_THOUSANDTHS = np.int64(1_000)
 _LONG_ROUTE = 60
 NO_SLACK = -(1 << 30)
 """Slack of a route that cannot be planned."""
@@ -51,17 +62,26 @@ def planned_length(book: Record, plan: Record, technician: Int, service: Int) ->
 
 
 @rule
-def _start_of_route(desk: Record, plan: Record, technician: Int, day: Int) -> tuple[np.int64, np.int64, np.int64, np.int64, np.int64]:
-    """Where and when a technician is free for the route of a day: time, x, y, slack of a job driven to, its metres.
+def _start_of_route(
+    desk: Record, plan: Record, technician: Int, day: Int
+) -> tuple[np.int64, np.int64, np.int64, np.int64, np.int64]:
+    """Where and when a technician is free for the route of a day: time, x, y, slack of a job driven
+    to, its metres.
 
-    Today a job in progress ends at max(now, start + planned length), and a man who drives arrives when the estimate
-    says; on a later day he is at home when the calls begin.
+    Today a job in progress ends at max(now, start + planned length), and a man who drives arrives
+    when the estimate says; on a later day he is at home when the calls begin.
     """
     book = desk["handbook"]
     man = desk["technicians"][technician]
     free = -np.int64(NO_SLACK)
     if day != desk["day"]:
-        return np.int64(day) * DAY_SECONDS + np.int64(book["calls_from"]), np.int64(book["home_x"][technician]), np.int64(book["home_y"][technician]), free, np.int64(0)
+        return (
+            np.int64(day) * DAY_SECONDS + np.int64(book["calls_from"]),
+            np.int64(book["home_x"][technician]),
+            np.int64(book["home_y"][technician]),
+            free,
+            np.int64(0),
+        )
     now = max(np.int64(desk["clock"]), np.int64(day) * DAY_SECONDS + np.int64(book["calls_from"]))
     x, y = np.int64(man["x"]), np.int64(man["y"])
     if man["activity"] == _WORKING:
@@ -75,23 +95,38 @@ def _start_of_route(desk: Record, plan: Record, technician: Int, day: Int) -> tu
         x, y = np.int64(job["x"]), np.int64(job["y"])
         if job["state"] != _DRIVEN_TO:
             return arrives, x, y, free, metres
-        starts = begins(arrives, window_opens(book, job["day"], job["window"]))
-        slack = window_closes(book, job["day"], job["window"]) - starts
-        return starts + planned_length(book, plan, technician, np.int64(job["service"])), x, y, slack, metres
+        starts = begins(arrives, window_opens(book, np.int64(job["day"]), np.int64(job["window"])))
+        slack = window_closes(book, np.int64(job["day"]), np.int64(job["window"])) - starts
+        return (
+            starts + planned_length(book, plan, technician, np.int64(job["service"])),
+            x,
+            y,
+            slack,
+            metres,
+        )
     return now, x, y, free, np.int64(0)
 
 
 @rule
-def _route(desk: Record, plan: Record, technician: Int, day: Int, added: Int, added_window: Int) -> tuple[np.int64, np.int64]:
-    """Plan a day's route, with call `added` in a window (NONE: without): least slack of a job, straight metres driven.
+def _route(
+    desk: Record, plan: Record, technician: Int, day: Int, added: Int, added_window: Int
+) -> tuple[np.int64, np.int64]:
+    """Plan a day's route, with call `added` in a window (NONE: without): least slack of a job,
+    straight metres driven.
 
-    Slack is the time from a job's planned start to the close of its window; the job in progress has none to give.
+    Slack is the time from a job's planned start to the close of its window; the job in progress has
+    none to give.
     """
     book = desk["handbook"]
     time, x, y, slack, driven = _start_of_route(desk, plan, technician, day)
     taken = np.int64(0)
     while True:
-        best, best_window, best_metres, best_place = np.int64(NONE), np.int64(0), np.int64(0), np.int64(0)
+        best, best_window, best_metres, best_place = (
+            np.int64(NONE),
+            np.int64(0),
+            np.int64(0),
+            np.int64(0),
+        )
         number, place = np.int64(desk["route"][day, technician]), np.int64(1)
         if added >= 0:
             call = desk["calls"][added]
@@ -100,10 +135,19 @@ def _route(desk: Record, plan: Record, technician: Int, day: Int, added: Int, ad
                 best_metres = straight(x, y, np.int64(call["x"]), np.int64(call["y"]))
         while number >= 0:
             call = desk["calls"][number]
-            if (call["state"] == _BOOKED or call["state"] == _WAITING_FOR) and (taken >> place) & 1 == 0:
+            if (call["state"] == _BOOKED or call["state"] == _WAITING_FOR) and (
+                taken >> place
+            ) & 1 == 0:
                 metres = straight(x, y, np.int64(call["x"]), np.int64(call["y"]))
-                if goes_first(np.int64(call["window"]), metres, number, best_window, best_metres, best):
-                    best, best_window, best_metres, best_place = number, np.int64(call["window"]), metres, place
+                if goes_first(
+                    np.int64(call["window"]), metres, number, best_window, best_metres, best
+                ):
+                    best, best_window, best_metres, best_place = (
+                        number,
+                        np.int64(call["window"]),
+                        metres,
+                        place,
+                    )
             number = np.int64(call["next"])
             place += 1
         if place > _LONG_ROUTE:
@@ -112,7 +156,9 @@ def _route(desk: Record, plan: Record, technician: Int, day: Int, added: Int, ad
             return slack, driven
         taken |= np.int64(1) << best_place
         call = desk["calls"][best]
-        starts = begins(time + drive_estimate(plan, best_metres), window_opens(book, day, best_window))
+        starts = begins(
+            time + drive_estimate(plan, best_metres), window_opens(book, day, best_window)
+        )
         slack = min(slack, window_closes(book, day, best_window) - starts)
         time = starts + planned_length(book, plan, technician, np.int64(call["service"]))
         driven += best_metres
@@ -120,13 +166,20 @@ def _route(desk: Record, plan: Record, technician: Int, day: Int, added: Int, ad
 
 
 @kernel
-def slot(desks: Desks, j: Int, plans: Desks, technician: Int, ahead: Int, window: Int) -> tuple[np.int64, np.int64]:
-    """The call on the line in a slot: least slack of the route in seconds, and straight metres it adds."""
+def slot(
+    desks: Desks, j: Int, plans: Desks, technician: Int, ahead: Int, window: Int
+) -> tuple[np.int64, np.int64]:
+    """The call on the line in a slot: least slack of the route in seconds, and straight metres it
+    adds.
+    """
     return slot_of(desks[j], plans[0], technician, ahead, window)
 
 
 @rule
-def slot_of(desk: Record, plan: Record, technician: Int, ahead: Int, window: Int) -> tuple[np.int64, np.int64]:
+def slot_of(
+    desk: Record, plan: Record, technician: Int, ahead: Int, window: Int
+) -> tuple[np.int64, np.int64]:
+    """`slot` for callers inside kernels."""
     day = np.int64(desk["day"]) + ahead
     slack, driven = _route(desk, plan, technician, day, np.int64(desk["line"]), window)
     _, before = _route(desk, plan, technician, day, np.int64(NONE), np.int64(NONE))
@@ -145,10 +198,11 @@ def why_refused(desks: Desks, j: Int, technician: Int, ahead: Int, window: Int) 
 
 @kernel
 def earliest_fit(desks: Desks, j: Int, plans: Desks) -> tuple[np.int64, np.int64, np.int64]:
-    """The oracle's offer for the call on the line: technician, days ahead, window; technician NONE: reject.
+    """The oracle's offer for the call on the line: technician, days ahead, window; technician NONE:
+    reject.
 
-    The earliest window whose route keeps the margin, then the least added driving, then the lower technician; if
-    there is none with the margin, again without.
+    The earliest window whose route keeps the margin, then the least added driving, then the lower
+    technician; if there is none with the margin, again without.
     """
     desk, plan = desks[j], plans[0]
     offered = _search(desk, plan, np.int64(plan["margin"]))
@@ -170,7 +224,9 @@ def _search(desk: Record, plan: Record, margin: Int) -> tuple[np.int64, np.int64
                     continue
                 if refusal(book, clock, service, technician, ahead, window) != 0:
                     continue
-                slack, added = slot_of(desk, plan, np.int64(technician), np.int64(ahead), np.int64(window))
+                slack, added = slot_of(
+                    desk, plan, np.int64(technician), np.int64(ahead), np.int64(window)
+                )
                 if slack >= margin and (best < 0 or added < least):
                     best, least = np.int64(technician), added
             if best >= 0:
@@ -180,7 +236,9 @@ def _search(desk: Record, plan: Record, margin: Int) -> tuple[np.int64, np.int64
 
 @kernel
 def first_open(desks: Desks, j: Int) -> tuple[np.int64, np.int64, np.int64]:
-    """The first window some technician may be offered for, qualified if anybody is: what accept-all books."""
+    """The first window some technician may be offered for, qualified if anybody is: what accept-all
+    books.
+    """
     desk = desks[j]
     book = desk["handbook"]
     service = np.int64(desk["calls"][desk["line"]]["service"])

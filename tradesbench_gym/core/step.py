@@ -1,4 +1,4 @@
-"""One step of a learner's environment in one compiled call: answer, play on to the next call, look."""
+"""One step of a learner's environment in one compiled call: answer, play on, look."""
 
 from __future__ import annotations
 
@@ -6,12 +6,28 @@ import numpy as np
 import numpy.typing as npt
 
 from tradesbench_gym.core.desk import fill_desk
-from tradesbench_gym.core.engine import ACCEPTED, Metres, Places, Pool, Runs, advance, offer, turn_away
+from tradesbench_gym.core.engine import (
+    ACCEPTED,
+    Metres,
+    Places,
+    Pool,
+    Runs,
+    advance,
+    offer,
+    turn_away,
+)
 from tradesbench_gym.core.jit import kernel, rule
-from tradesbench_gym.core.layout import Int, Stop
-from tradesbench_gym.core.observe import PLANNED_FLOATS, Floats, Ints, write_mask, write_observation, write_plan
+from tradesbench_gym.core.layout import Int, Stop, code
+from tradesbench_gym.core.observe import (
+    PLANNED_FLOATS,
+    Floats,
+    Ints,
+    write_mask,
+    write_observation,
+    write_plan,
+)
 
-_NEW_CALL, _ENDED, _EVENTS_FULL = int(Stop.NEW_CALL), int(Stop.ENDED), int(Stop.EVENTS_FULL)
+_NEW_CALL, _ENDED, _EVENTS_FULL = code(Stop.NEW_CALL), code(Stop.ENDED), code(Stop.EVENTS_FULL)
 REFUSED = 0
 REJECTED = 1
 WAS_DECLINED = 2
@@ -36,11 +52,12 @@ def step(
     floats: Floats,
     mask: npt.NDArray[np.int8],
 ) -> tuple[np.int64, np.int64, np.int64]:
-    """Answer the call on the line, play on to the next one, and write observation and mask into zeroed arrays.
+    """Answer the call on the line, play on to the next one, and write observation and mask into
+    zeroed arrays.
 
-    Returns what became of the answer (minus a `Refusal` where the offer was not let out and the call counts as
-    rejected), the stop (a new call, the end, or a full log: take the events and call again with CONTINUE and the
-    answer as `last`), and the change of cash in cents.
+    Returns what became of the answer (minus a `Refusal` where the offer was not let out and the
+    call counts as rejected), the stop (a new call, the end, or a full log: take the events and call
+    again with CONTINUE and the answer as `last`), and the change of cash in cents.
     """
     run = runs[i]
     before = np.int64(run["cash"])
@@ -49,7 +66,7 @@ def step(
         answered = _answer(runs, i, params, metres, logs, action)
     while True:
         stop = advance(runs, i, params, places, pool, metres, logs)
-        if stop == _NEW_CALL or stop == _ENDED or stop == _EVENTS_FULL:
+        if stop in (_NEW_CALL, _ENDED, _EVENTS_FULL):
             break
     if stop != _EVENTS_FULL:
         fill_desk(run, desks[i])

@@ -1,4 +1,6 @@
-"""DESK as Python sees it: the record a dispatcher decides from, with the array that compiled plans take."""
+"""DESK as Python sees it: the record a dispatcher decides from, with the array that compiled plans
+take.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,13 @@ import numpy.typing as npt
 class Desk:
     """What a dispatcher may know at one moment; fields by name, as listed in `core.layout`.
 
-    `desk["clock"]` is seconds since the start of the run, `desk["calls"]` the calls so far, `desk.call` the one on the
-    line. The arrays are views of the simulation's own desk, which the next stop overwrites: `copy()` to keep one.
+    `desk["clock"]` is seconds since the start of the run, `desk["calls"]` the calls so far,
+    `desk.call` the one on the line. The arrays are views of the simulation's own desk, which the
+    next stop overwrites: `copy()` to keep one.
 
     Attributes:
         array: shape (1,), dtype DESK, as the functions of `core.plan` take it.
+
     """
 
     __slots__ = ("array",)

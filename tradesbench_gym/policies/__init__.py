@@ -1,7 +1,14 @@
 """Policies: the oracle and the baselines of the report, and the registry for your own."""
 
 from tradesbench_gym.policies import baselines, oracle
-from tradesbench_gym.policies.registry import Decision, Policy, make_policy, policy_names, register, register_factory
+from tradesbench_gym.policies.registry import (
+    Decision,
+    Policy,
+    make_policy,
+    policy_names,
+    register,
+    register_factory,
+)
 
 __all__ = [
     "Decision",

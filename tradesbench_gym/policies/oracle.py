@@ -1,4 +1,6 @@
-"""The oracle: a script that follows ordinary dispatching practice, with a dispatcher's knowledge (A.8 of the report)."""
+"""The oracle: a script that follows ordinary dispatching practice, with a dispatcher's knowledge
+(A.8 of the report).
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tradesbench_gym.company.estimates import plan_settings
 from tradesbench_gym.core import plan as planning
+from tradesbench_gym.core.settings import plan_settings
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.errors import PolicyError
 from tradesbench_gym.policies.registry import Decision, Policy, register_factory
 
 _MINUTE = 60
-_BOUNDS = {"quantile": (0, 1), "margin": (0, 600), "circuity": ("0.1", 10), "speed": (1, 200)}
+_BOUNDS = {
+    "quantile": ("0", "1"),
+    "margin": ("0", "600"),
+    "circuity": ("0.1", "10"),
+    "speed": ("1", "200"),
+}
 
 
 @register_factory("oracle")
-def oracle(quantile: Any = None, margin: Any = None, circuity: Any = None, speed: Any = None) -> Policy:
+def oracle(
+    quantile: Any = None, margin: Any = None, circuity: Any = None, speed: Any = None
+) -> Policy:
     """The oracle with its published settings, or with others.
 
     Args:
@@ -32,6 +41,7 @@ def oracle(quantile: Any = None, margin: Any = None, circuity: Any = None, speed
 
     Raises:
         PolicyError: a setting out of range.
+
     """
     given = {"quantile": quantile, "margin": margin, "circuity": circuity, "speed": speed}
     wanted = {key: _number(key, value) for key, value in given.items() if value is not None}
@@ -53,7 +63,9 @@ def _number(key: str, value: Any) -> Decimal:
     except InvalidOperation:
         number = Decimal("NaN")
     if number.is_nan() or not low <= number <= high:
-        raise PolicyError(f"oracle: {key} must be a number from {low} to {high}, not {value!r}", field=key)
+        raise PolicyError(
+            f"oracle: {key} must be a number from {low} to {high}, not {value!r}", field=key
+        )
     return number
 
 
@@ -61,7 +73,14 @@ def _plan(desk: Desk, wanted: dict[str, Decimal]) -> npt.NDArray[np.void]:
     plan: npt.NDArray[np.void] = np.array([desk["plan"]])
     if "quantile" in wanted:
         book = desk["handbook"]
-        ranges = list(zip(book["shortest"].tolist(), book["typical"].tolist(), book["longest"].tolist(), strict=True))
+        ranges = list(
+            zip(
+                book["shortest"].tolist(),
+                book["typical"].tolist(),
+                book["longest"].tolist(),
+                strict=True,
+            )
+        )
         zero = Decimal(1)
         plan["lengths"] = plan_settings(ranges, wanted["quantile"], 0, zero, zero)["lengths"]
     for key, unit in (("margin", _MINUTE), ("circuity", 1000), ("speed", 1000)):

@@ -4,7 +4,8 @@
     def polite(desk):
         return Decision(technician=0, ahead=1, window=2)
 
-Names carry settings: `oracle:margin=20,quantile=0.8`. A policy sees a `Desk` and nothing else of the run.
+Names carry settings: `oracle:margin=20,quantile=0.8`. A policy sees a `Desk` and nothing else of
+the run.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from tradesbench_gym.errors import PolicyError
 
 
 class Decision(NamedTuple):
-    """An offer: technician's index, days ahead, window's index. To reject, a policy returns None instead."""
+    """An offer: technician's index, days ahead, window's index. To reject, a policy returns None
+    instead.
+    """
 
     technician: int
     ahead: int
@@ -43,9 +46,14 @@ def register(name: str) -> Callable[[Policy], Policy]:
 
 
 def register_factory(name: str) -> Callable[[Factory], Factory]:
-    """Register a maker of policies: called once a run, with the settings of the name and, if it takes one, `seed`."""
+    """Register a maker of policies: called once a run, with the settings of the name and, if it
+    takes one, `seed`.
+    """
     if not name or set(name) & set(":,= "):
-        raise PolicyError(f"a policy's name holds no space, colon, comma or equals sign, as {name!r} does", field="policy")
+        raise PolicyError(
+            f"a policy's name holds no space, colon, comma or equals sign, as {name!r} does",
+            field="policy",
+        )
 
     def enter(factory: Factory) -> Factory:
         _FACTORIES[name] = factory
@@ -64,13 +72,16 @@ def make_policy(name: str, *, seed: int = 0) -> Policy:
 
     Raises:
         PolicyError: an unknown name or setting, or a setting that cannot be.
+
     """
     base, _, rest = name.partition(":")
     if base not in _FACTORIES:
         near = get_close_matches(base, _FACTORIES, 1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise PolicyError(
-            f"there is no policy {base!r}{hint}; there are {', '.join(policy_names())}", code="unknown_policy", field="policy"
+            f"there is no policy {base!r}{hint}; there are {', '.join(policy_names())}",
+            code="unknown_policy",
+            field="policy",
         )
     factory = _FACTORIES[base]
     taken = inspect.signature(factory).parameters
@@ -86,6 +97,9 @@ def _settings(name: str, text: str, allowed: list[str]) -> dict[str, str]:
         key, equals, value = piece.partition("=")
         if not equals or key.strip() not in allowed:
             there = ", ".join(allowed) or "none"
-            raise PolicyError(f"policy {name!r}: {piece!r} is no setting=value; its settings: {there}", field="policy")
+            raise PolicyError(
+                f"policy {name!r}: {piece!r} is no setting=value; its settings: {there}",
+                field="policy",
+            )
         settings[key.strip()] = value.strip()
     return settings

@@ -1,7 +1,7 @@
 """The address book: finding an address by what people write, tolerant of case, commas and words.
 
-It knows how addresses are written (directions, kinds of street, house-number suffixes) and looks them
-up by street and number. It must not know files, distances or the engine.
+It knows how addresses are written (directions, kinds of street, house-number suffixes) and looks
+them up by street and number. It must not know files, distances or the engine.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ WORDS: Final = {
 STATES: Final = {"ARIZONA": "AZ", "NEW YORK": "NY", "CALIFORNIA": "CA"}
 HOUSE: Final = re.compile(r"(\d+)(-\d+[A-Z]?|[A-Z]{1,2})?$")
 FRACTION: Final = re.compile(r"\d/\d$")
-UNIT_WORDS: Final = {"APT", "UNIT", "STE", "SUITE", "#"}
 SUGGESTIONS: Final = 3
 
 
@@ -79,9 +78,7 @@ class AddressBook:
         for index, name in enumerate(table.streets):
             self._streets.setdefault(words_of(name), []).append(index)
         self._suffixes = {suffix.upper(): i for i, suffix in enumerate(table.suffixes)}
-        self._places = [
-            (words_of(city), code.upper()) for city, code in table.localities
-        ]
+        self._places = [(words_of(city), code.upper()) for city, code in table.localities]
 
     def text(self, address: int) -> str:
         """How address `address` is written."""

@@ -1,17 +1,16 @@
 """Where a map file is unpacked once, so that every later opening is a few memory maps.
 
-An entry is a folder named by the map's digest, written under a temporary name and renamed into place,
-so that any number of processes may open a map at once. Where no folder of our own can be written the
-map stays in memory and the user is told so in one sentence. The module knows no text search.
+An entry is a folder named by the map's digest, written under a temporary name and renamed into
+place, so that any number of processes may open a map at once. Where no folder of the user's own can
+be written the map stays in memory and the user is told so in one sentence. The module knows no text
+search.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
-import stat
 import tempfile
 import warnings
 from dataclasses import dataclass
@@ -20,8 +19,8 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import platformdirs
 
+from tradesbench_gym.cachedir import CacheUnavailableError, private_folder
 from tradesbench_gym.errors import MapError
 from tradesbench_gym.roads.container import (
     about_from,
@@ -30,18 +29,17 @@ from tradesbench_gym.roads.container import (
     read_manifest,
     zones_from,
 )
-from tradesbench_gym.roads.content import AddressTable, Content, Network
+from tradesbench_gym.roads.content import AddressTable, Content, Network, describe
 from tradesbench_gym.roads.index import pools, street_order
 from tradesbench_gym.roads.layout import Int32Array, Plane, read_only
 
-CACHE_VARIABLE: Final = "TRADESBENCH_CACHE"
 ENTRY: Final = "entry.json"
-ENTRY_LAYOUT: Final = 1
+ENTRY_LAYOUT: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """A map ready for use: its content, its digest and the arrays derived from it, all read-only."""
+    """A map ready for use: content, digest and the arrays derived from it, all read-only."""
 
     content: Content
     digest: str
@@ -49,10 +47,6 @@ class Unpacked:
     pool_start: Int32Array
     street_order: Int32Array
     street_start: Int32Array
-
-
-class NoCacheError(Exception):
-    """No folder to cache in; the text says why."""
 
 
 def derive(content: Content, digest: str) -> Unpacked:
@@ -87,8 +81,7 @@ def arrays_of(unpacked: Unpacked) -> dict[str, npt.NDArray[Any]]:
 
 def load(path: Path, expected_digest: str | None = None) -> Unpacked:
     """Open a map file through the cache; raises MapError for a bad or unexpected file."""
-    manifest = read_manifest(path)
-    digest = str(manifest.get("digest", ""))
+    digest = str(read_manifest(path)["digest"])
     if expected_digest is not None and digest != expected_digest:
         raise MapError(
             f"{path} is not the map this version ships: its digest is {digest[:12]}…, expected "
@@ -96,73 +89,45 @@ def load(path: Path, expected_digest: str | None = None) -> Unpacked:
             code="map_digest",
         )
     try:
-        folder = _folder()
-    except NoCacheError as reason:
-        warnings.warn(
-            f"The map is kept in memory for this process alone: {reason}.",
-            RuntimeWarning,
-            stacklevel=3,
-        )
-        return derive(*read_content(path))
+        folder = private_folder("maps")
+    except CacheUnavailableError as error:
+        return _in_memory(path, error.message)
     entry = folder / digest
-    found = _open_entry(entry, manifest)
+    found = _open_entry(entry, digest)
     if found is not None:
         return found
     unpacked = derive(*read_content(path))
     try:
         _store(folder, entry, unpacked)
     except OSError as error:
-        warnings.warn(
-            f"The map is kept in memory for this process alone: {folder} cannot be written "
-            f"({error.strerror}).",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+        _tell(f"cannot write to {folder}: {error.strerror or error}")
         return unpacked
-    return _open_entry(entry, manifest) or unpacked
+    return _open_entry(entry, digest) or unpacked
 
 
-def _folder() -> Path:
-    """The folder of unpacked maps, ours alone (mode 0700), created where missing."""
-    chosen = os.environ.get(CACHE_VARIABLE)
-    if chosen:
-        root = Path(chosen)
-    elif not os.environ.get("XDG_CACHE_HOME") and not _home_is_known():
-        raise NoCacheError(f"there is no home folder and {CACHE_VARIABLE} is not set")
-    else:
-        root = Path(platformdirs.user_cache_dir("tradesbench-gym", appauthor=False))
-    folder = root / "maps"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = folder.stat()
-    except OSError as error:
-        raise NoCacheError(f"{folder} cannot be created ({error.strerror})") from error
-    if hasattr(os, "getuid"):
-        if status.st_uid != os.getuid():
-            raise NoCacheError(f"{folder} belongs to somebody else")
-        if stat.S_IMODE(status.st_mode) & 0o022:
-            raise NoCacheError(f"others may write to {folder}")
-    if not os.access(folder, os.R_OK | os.X_OK):
-        raise NoCacheError(f"{folder} cannot be read")
-    return folder
+def _in_memory(path: Path, reason: str) -> Unpacked:
+    _tell(reason)
+    return derive(*read_content(path))
 
 
-def _home_is_known() -> bool:
-    return os.name == "nt" or bool(os.environ.get("HOME"))
+def _tell(reason: str) -> None:
+    warnings.warn(
+        f"The map is unpacked into memory, for this process alone: {reason}.",
+        RuntimeWarning,
+        stacklevel=5,
+    )
 
 
-def _open_entry(entry: Path, manifest: dict[str, Any]) -> Unpacked | None:
+def _open_entry(entry: Path, digest: str) -> Unpacked | None:
     """The map of a cache entry by memory map, or None where the entry is missing or damaged."""
     try:
         record = json.loads((entry / ENTRY).read_text(encoding="ascii"))
-        if record["layout"] != ENTRY_LAYOUT or record["digest"] != manifest["digest"]:
+        if record["layout"] != ENTRY_LAYOUT or record["digest"] != digest:
             return None
         if any((entry / name).stat().st_size != size for name, size in record["sizes"].items()):
             return None
-        arrays = {
-            name.removesuffix(".npy"): _mapped(entry / name) for name in record["sizes"]
-        }
-        return _from_arrays(manifest, arrays)
+        arrays = {name.removesuffix(".npy"): _mapped(entry / name) for name in record["sizes"]}
+        return _from_arrays(record["map"], digest, arrays)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -173,7 +138,9 @@ def _mapped(path: Path) -> npt.NDArray[Any]:
     return read_only(np.asarray(mapped))
 
 
-def _from_arrays(manifest: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Unpacked:
+def _from_arrays(
+    manifest: dict[str, Any], digest: str, arrays: dict[str, npt.NDArray[Any]]
+) -> Unpacked:
     tables = manifest["tables"]
     content = Content(
         about=about_from(manifest),
@@ -196,7 +163,7 @@ def _from_arrays(manifest: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) 
     )
     return Unpacked(
         content,
-        str(manifest["digest"]),
+        digest,
         arrays["pool"],
         arrays["pool_start"],
         arrays["street_order"],
@@ -213,7 +180,13 @@ def _store(folder: Path, entry: Path, unpacked: Unpacked) -> None:
             file = temporary / f"{name}.npy"
             np.save(file, array, allow_pickle=False)
             sizes[file.name] = file.stat().st_size
-        record = {"layout": ENTRY_LAYOUT, "digest": unpacked.digest, "sizes": sizes}
+        # With its own description: names from the file at hand might not belong to these arrays.
+        record = {
+            "layout": ENTRY_LAYOUT,
+            "digest": unpacked.digest,
+            "sizes": sizes,
+            "map": describe(unpacked.content),
+        }
         (temporary / ENTRY).write_text(json.dumps(record), encoding="ascii")
         _move_into_place(temporary, entry)
     finally:

@@ -1,8 +1,8 @@
 """How a column of integers becomes bytes that compress well, and back again, exactly.
 
-A column is differenced (along itself, or in both directions for a square matrix), the differences are
-folded to unsigned numbers and their bytes sorted by significance. The module knows arrays and bytes,
-not maps, files or compressors.
+A column is differenced (along itself, or in both directions for a square matrix), the differences
+are folded to unsigned numbers and their bytes sorted by significance. The module knows arrays and
+bytes, not maps, files or compressors.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ def encode_column(values: npt.NDArray[Any], lags: tuple[int, ...]) -> bytes:
     return _planes(_fold(_difference(values, lags)))
 
 
-def decode_column(
-    data: bytes, dtype: str, length: int, lags: tuple[int, ...]
-) -> npt.NDArray[Any]:
+def decode_column(data: bytes, dtype: str, length: int, lags: tuple[int, ...]) -> npt.NDArray[Any]:
     """Inverse of `encode_column`; raises ValueError when `data` has not the right length."""
     values = _unfold(_from_planes(data, dtype, length))
     for lag in reversed(lags):
@@ -121,7 +119,7 @@ def _fold(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Signed to unsigned, small magnitudes to small numbers: 0, -1, 1, -2 … become 0, 1, 2, 3 …"""
     width = values.dtype.itemsize
     shift = values.dtype.type(8 * width - 1)
-    folded = (values << values.dtype.type(1)) ^ (values >> shift)
+    folded: npt.NDArray[Any] = (values << values.dtype.type(1)) ^ (values >> shift)
     return folded.view(f"<u{width}")
 
 

@@ -2,15 +2,19 @@
 
 The same format holds any map, whoever built it. The manifest says what the map is, where it comes
 from and under which licence, how each member is coded and what its digest is. The module knows how
-to write such a file in one atomic step and how to read and verify one; it knows no cache and no city.
+to write such a file in one atomic step and how to read and verify one; it knows no cache and no
+city.
 """
 
 from __future__ import annotations
 
 import json
+import lzma
 import os
+import re
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -49,6 +53,18 @@ from tradesbench_gym.roads.layout import (
 MANIFEST: Final = "manifest.json"
 EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 READ_THREADS: Final = 2
+HEX_DIGEST: Final = re.compile("[0-9a-f]{64}")
+# What a damaged archive makes zipfile and its decompressors raise.
+DAMAGE: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,
+    RuntimeError,
+    KeyError,
+    ValueError,
+    EOFError,
+)
 
 Progress = Callable[[str, int, int], None]
 
@@ -60,27 +76,35 @@ def write_content(path: Path, content: Content) -> str:
     """
     check(content)
     members, manifest = _encode(content)
-    path = Path(path)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent or Path())
+        _replace(path, manifest, members)
     except OSError as error:
-        raise MapError(f"Cannot write the map to {path}: {error.strerror}.", code="map_unwritable")
+        reason = error.strerror or str(error)
+        raise MapError(
+            f"Cannot write the map to {path}: {reason}.", code="map_unwritable"
+        ) from error
+    return str(manifest["digest"])
+
+
+def _replace(path: Path, manifest: dict[str, Any], members: dict[str, bytes]) -> None:
+    """Write the archive beside `path` and move it there: a reader sees the old or the new file."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
             _write_archive(stream, manifest, members)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        temporary.chmod(0o644)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
-    return str(manifest["digest"])
 
 
 def _encode(content: Content) -> tuple[dict[str, bytes], dict[str, Any]]:
     members: dict[str, bytes] = {}
     parts: dict[str, dict[str, Any]] = {}
-    for name, column in columns_of(content).items():
-        column = np.ascontiguousarray(column)
+    for name, stored in columns_of(content).items():
+        column = np.ascontiguousarray(stored)
         lags = coding.choose_lags(column)
         members[name] = coding.encode_column(column, lags)
         parts[name] = {
@@ -127,8 +151,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise MapError(f"There is no map file {path}.", code="map_missing") from None
     except OSError as error:
-        raise MapError(f"Cannot read the map {path}: {error.strerror}.", code="map_unreadable")
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError):
+        reason = error.strerror or str(error)
+        raise MapError(f"Cannot read the map {path}: {reason}.", code="map_unreadable") from error
+    except DAMAGE:
         raise MapError(
             f"{path} is truncated or is not a TradesBench map.", code="map_foreign"
         ) from None
@@ -140,6 +165,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
             f"{FORMAT_VERSION}: rebuild the map or update the program.",
             code="map_version",
         )
+    if not HEX_DIGEST.fullmatch(str(manifest.get("digest"))):
+        raise MapError(f"{path} carries no digest.", code="map_damaged")
     return manifest
 
 

@@ -154,7 +154,7 @@ def describe(content: Content) -> dict[str, Any]:
 
 def part_digest(array: npt.NDArray[Any]) -> str:
     """SHA-256 of an array's little-endian bytes in C order."""
-    return hashlib.sha256(np.ascontiguousarray(array)).hexdigest()
+    return hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()
 
 
 def map_digest(description: dict[str, Any], parts: dict[str, str]) -> str:
@@ -170,9 +170,7 @@ def digest_of(content: Content) -> str:
     return map_digest(describe(content), parts)
 
 
-def make_places(
-    plane: Plane, columns: dict[str, npt.NDArray[Any]], count: int
-) -> Records:
+def make_places(plane: Plane, columns: dict[str, npt.NDArray[Any]], count: int) -> Records:
     """A `PLACE` array from its stored columns; x and y are computed on the plane."""
     places = np.empty(count, dtype=PLACE)
     for name in ("lat_e6", "lon_e6", "anchor", "leg", "zone", "kind"):
@@ -230,7 +228,7 @@ def _check_ranges(content: Content) -> None:
         ("head", network.edges["head"], len(network.nodes)),
     ]
     for name, values, limit in limits:
-        if len(values) and not (0 <= int(values.min()) and int(values.max()) < limit):
+        if len(values) and (int(values.min()) < 0 or int(values.max()) >= limit):
             raise _broken(f"Column '{name}' points outside its table of {limit}.", name)
     if int(places["leg"].min()) < 0 or int(content.metres.min()) < 0:
         raise _broken("Road distances cannot be negative.", "metres")

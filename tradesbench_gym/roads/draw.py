@@ -1,6 +1,7 @@
 """Draws a road map: roads by class, zones, barriers, anchors. matplotlib is loaded only here.
 
-It reads a `RoadMap` and decides nothing about it; whatever a map holds is drawn, and no city is known.
+It reads a `RoadMap` and decides nothing about it; whatever a map holds is drawn, and no city is
+known.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 STYLE: Final[dict[Road, tuple[str, float, str]]] = {
     Road.LOCAL: ("#d9d9d9", 0.25, "residential street"),
     Road.COLLECTOR: ("#b5b5b5", 0.4, "half-mile collector"),
-    Road.ARTERIAL: ("#707070", 0.8, "arterial"),
+    Road.ARTERIAL: ("#5a5a5a", 0.9, "arterial"),
     Road.FREEWAY: ("#d55e00", 2.4, "freeway"),
 }
 ZONE_COLOURS: Final = (
@@ -30,30 +31,35 @@ ZONE_COLOURS: Final = (
     "#f0e442", "#999999", "#8c510a", "#5ab4ac", "#7b3294",
 )  # fmt: skip
 ZONE_SAMPLE: Final = 40_000
-DIAGONAL: Final = ("#332288", 1.7, "diagonal avenue")
+DIAGONAL: Final = ("#332288", 1.7, "avenue off the grid")
 LAND: Final = {"mountain": "#cdbb96", "airport": "#bdbdbd"}
 WATER: Final = "#7fb8dc"
 METRES_PER_DEGREE: Final = 111_000
 LABEL_METRES: Final = 28_000
+SHORTEST_LABELLED_METRES: Final = 4_000
+LETTER_DEGREES: Final = 0.0033
+LINE_DEGREES: Final = 0.017
 
 
 def draw_map(road_map: RoadMap, path: Path, *, anchors: bool = False) -> None:
     """Draw `road_map` into an image file; raises MapError without matplotlib or with a bad path."""
     try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
     except ImportError:
         raise MapError(
             "Drawing a map needs matplotlib: pip install 'tradesbench-gym[plot]'.",
             code="plot_missing",
         ) from None
-    figure, axes = pyplot.subplots(figsize=(15, 12.5), dpi=130)
+    # Drawn without pyplot: no window, no global state, whatever the user's settings.
+    figure = Figure(figsize=(15, 12.5), dpi=130)
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
     try:
-        _zones(axes, road_map)
-        _landmarks(axes, road_map)
-        _roads(axes, road_map)
+        labels = Labels(axes)
+        _zones(axes, road_map, labels)
+        _roads(axes, road_map, labels)
+        _landmarks(axes, road_map, labels)
         if anchors:
             _anchors(axes, road_map)
         _frame(axes, road_map)
@@ -61,11 +67,34 @@ def draw_map(road_map: RoadMap, path: Path, *, anchors: bool = False) -> None:
         figure.savefig(path)
     except (OSError, ValueError) as error:
         raise MapError(f"Cannot draw into {path}: {error}.", code="plot_unwritable") from error
-    finally:
-        pyplot.close(figure)
 
 
-def _zones(axes: Axes, road_map: RoadMap) -> None:
+class Labels:
+    """Places labels so that none covers another: of several places the freest is taken."""
+
+    def __init__(self, axes: Axes) -> None:
+        self._axes = axes
+        self._boxes: list[tuple[float, float, float, float]] = []
+
+    def put(self, text: str, places: list[tuple[float, float]], **style: Any) -> None:
+        """Write `text` at the one of `places` (longitude, latitude) farthest from other labels."""
+        lines = text.split("\n")
+        half_wide = LETTER_DEGREES * max(len(line) for line in lines)
+        half_high = LINE_DEGREES / 2 * len(lines)
+        lon, lat = max(places, key=lambda place: self._free(place, half_wide, half_high))
+        self._boxes.append((lon, lat, half_wide, half_high))
+        self._axes.annotate(text, (lon, lat), ha="center", va="center", **style)
+
+    def _free(self, place: tuple[float, float], half_wide: float, half_high: float) -> float:
+        """How free a place is: 1 is free enough, below that labels come close."""
+        spans = [
+            max(abs(place[0] - lon) / (half_wide + wide), abs(place[1] - lat) / (half_high + high))
+            for lon, lat, wide, high in self._boxes
+        ]
+        return min([1.0, *spans])
+
+
+def _zones(axes: Axes, road_map: RoadMap, labels: Labels) -> None:
     step = max(1, len(road_map.places) // ZONE_SAMPLE)
     shown = road_map.places[::step]
     for zone, about in enumerate(road_map.zones):
@@ -76,26 +105,33 @@ def _zones(axes: Axes, road_map: RoadMap) -> None:
             mine["lat_e6"] / MICRODEGREES,
             s=7, color=colour, alpha=0.22, linewidths=0, zorder=1, rasterized=True,
         )  # fmt: skip
-        axes.annotate(
+        labels.put(
             about.name.replace("/", "/\n"),
-            (about.lon, about.lat),
-            ha="center", va="center", fontsize=11, fontweight="bold", color="#111111", zorder=9,
+            [(about.lon, about.lat)],
+            fontsize=9.5, fontweight="bold", color="#111111", zorder=9,
             bbox={"boxstyle": "round,pad=0.3", "fc": "white", "ec": colour, "lw": 2, "alpha": 0.88},
         )  # fmt: skip
 
 
-def _landmarks(axes: Axes, road_map: RoadMap) -> None:
+def _landmarks(axes: Axes, road_map: RoadMap, labels: Labels) -> None:
     for mark in road_map.landmarks:
         lats, lons = [p[0] for p in mark.points], [p[1] for p in mark.points]
-        place = lons[len(lons) // 2], lats[len(lats) // 2]
+        places = list(zip(lons, lats, strict=True))
         if mark.kind in LAND:
             axes.fill(lons, lats, facecolor=LAND[mark.kind], edgecolor="none", zorder=1.5)
-            place = (min(lons) + max(lons)) / 2, (min(lats) + max(lats)) / 2
+            west, east = min(lons), max(lons)
+            middle = (min(lats) + max(lats)) / 2
+            shifts = (0.0, -LINE_DEGREES / 2, LINE_DEGREES / 2, -LINE_DEGREES, LINE_DEGREES)
+            places = [
+                (west + (east - west) * k / 8, middle + shift)
+                for k in (4, 3, 5, 2, 6)
+                for shift in shifts
+            ]
         else:
             _band(axes, lats, lons, mark.width)
-        axes.annotate(
-            mark.name, place, ha="center", va="center", fontsize=8.5, style="italic", zorder=8,
-            color="#22506f" if mark.kind not in LAND else "#4d3f1e", bbox=HALO,
+        labels.put(
+            mark.name, places, fontsize=8, style="italic", zorder=8, bbox=HALO,
+            color="#22506f" if mark.kind not in LAND else "#4d3f1e",
         )  # fmt: skip
 
 
@@ -117,7 +153,7 @@ def _band(axes: Axes, lats: list[float], lons: list[float], metres: int) -> None
         )  # fmt: skip
 
 
-def _roads(axes: Axes, road_map: RoadMap) -> None:
+def _roads(axes: Axes, road_map: RoadMap, labels: Labels) -> None:
     edges = road_map.network.edges
     diagonal = _diagonal(road_map)
     for rank, (road, (colour, width, label)) in enumerate(STYLE.items()):
@@ -125,8 +161,8 @@ def _roads(axes: Axes, road_map: RoadMap) -> None:
         _lines(axes, road_map, chosen, colour, width, label, 2 + rank)
     colour, width, label = DIAGONAL
     _lines(axes, road_map, diagonal, colour, width, label, 4.5)
-    _labels(axes, road_map, edges["road"] == Road.FREEWAY, "#a34700", "white")
-    _labels(axes, road_map, diagonal, "white", DIAGONAL[0])
+    _names(labels, road_map, edges["road"] == Road.FREEWAY, "#a34700", "white")
+    _names(labels, road_map, diagonal, "white", DIAGONAL[0])
 
 
 def _diagonal(road_map: RoadMap) -> Any:
@@ -162,21 +198,23 @@ def _points(road_map: RoadMap) -> Any:
     return np.stack([nodes["lon_e6"], nodes["lat_e6"]], axis=1) / MICRODEGREES
 
 
-def _labels(axes: Axes, road_map: RoadMap, chosen: Any, back: str, ink: str) -> None:
+def _names(labels: Labels, road_map: RoadMap, chosen: Any, back: str, ink: str) -> None:
     """The names of roads, on the road, one for every `LABEL_METRES` of it."""
     points, edges, names = _points(road_map), road_map.network.edges, road_map.network.names
     for name in np.unique(edges["name"][chosen]).tolist():
         mine = edges[chosen & (edges["name"] == name)]
-        if name < 0 or not len(mine):
-            continue
         reached = np.cumsum(mine["metres"])
+        if name < 0 or reached[-1] < SHORTEST_LABELLED_METRES:
+            continue
         count = max(1, round(int(reached[-1]) / LABEL_METRES))
         for k in range(count):
-            at = int(np.searchsorted(reached, reached[-1] * (2 * k + 1) // (2 * count)))
-            place = (points[mine["tail"][at]] + points[mine["head"][at]]) / 2
-            axes.annotate(
-                names[name], place, ha="center", va="center", fontsize=8.5, fontweight="bold",
-                color=ink, zorder=8.5,
+            # the middle of each stretch, or a place towards its ends where that is freer
+            shares = [(k + part / 8) / count for part in (4, 3, 5, 2, 6, 1, 7)]
+            at = [int(np.searchsorted(reached, reached[-1] * share)) for share in shares]
+            spots = (points[mine["tail"][at]] + points[mine["head"][at]]) / 2
+            labels.put(
+                names[name], [(float(lon), float(lat)) for lon, lat in spots],
+                fontsize=8, fontweight="bold", color=ink, zorder=8.5,
                 bbox={"boxstyle": "round,pad=0.2", "fc": back, "ec": ink, "lw": 0.6},
             )  # fmt: skip
 
@@ -197,9 +235,15 @@ def _frame(axes: Axes, road_map: RoadMap) -> None:
     )
     axes.legend(loc="lower left", fontsize=11, framealpha=0.95)
     axes.text(
-        0.995, 0.005, f"{road_map.licence}\n{road_map.attribution}", transform=axes.transAxes, ha="right", va="bottom",
-        fontsize=7, color="#444444", wrap=True,
-    )  # fmt: skip
+        1.0,
+        -0.045,
+        f"{road_map.licence}\n{road_map.attribution}",
+        transform=axes.transAxes,
+        ha="right",
+        va="top",
+        fontsize=7,
+        color="#444444",
+    )
 
 
 def _anchors(axes: Axes, road_map: RoadMap) -> None:

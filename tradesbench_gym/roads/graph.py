@@ -14,8 +14,8 @@ from tradesbench_gym.roads.layout import MICRODEGREES, Road
 def to_graph(network: Network) -> nx.DiGraph:
     """A directed graph of the network.
 
-    Nodes are integers with `lat`, `lon` in degrees; edges carry `name` (may be empty), `road` (class
-    in words), `speed` in km/h and `metres`. A two-way road is two edges.
+    Nodes are integers with `lat`, `lon` in degrees; edges carry `name` (may be empty), `road`
+    (class in words), `speed` in km/h and `metres`. A two-way road is two edges.
     """
     graph: nx.DiGraph = nx.DiGraph()
     lats, lons = network.nodes["lat_e6"].tolist(), network.nodes["lon_e6"].tolist()

@@ -1,4 +1,4 @@
-"""What follows from a map's columns and is kept beside them: pools by zone and kind, order by street.
+"""What follows from a map's columns and is kept beside them: pools of addresses, order by street.
 
 Plain functions from arrays to arrays; they know neither files nor text.
 """

@@ -1,8 +1,8 @@
 """The shapes a road map is made of: record types, kinds of customer, road classes, the plane.
 
-Everything that describes *how* map data lies in memory is here and nothing that reads, writes, builds
-or searches it. The module knows neither a file format nor Phoenix; the engine relies on `PLACE` and
-`ANCHOR` and on nothing else of this package but `RoadMap`.
+Everything that describes *how* map data lies in memory is here and nothing that reads, writes,
+builds or searches it. The module knows neither a file format nor Phoenix; the engine relies on
+`PLACE` and `ANCHOR` and on nothing else of this package but `RoadMap`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ EDGE: Final = np.dtype(
         ("oneway", "i1"),
     ]
 )
-"""One stretch of road: node indices, length, name index (-1 none), km/h, `Road`, 1 = tail to head only."""
+"""One stretch of road: nodes, length, name (-1 none), km/h, `Road`, 1 = tail to head only."""
 
 
 class Kind(IntEnum):

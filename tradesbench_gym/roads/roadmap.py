@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -78,29 +78,25 @@ class Address:
 class RoadMap:
     """A city to work in: zones, addresses, anchors and the road distances between them.
 
-    Attributes
-    ----------
-    name, source, licence, attribution : str
-    digest : str
-        SHA-256 of the content in hexadecimal.
-    zones : tuple of Zone, at most 16
-    places : (N,) array of dtype PLACE
-    anchors : (A,) array of dtype ANCHOR
-    metres : (A, A) int32
-        Road metres from anchor i to anchor j along the fastest route, diagonal 0.
-        Nothing promises symmetry.
-    pool : (N,) int32
-        Address ids grouped by zone × 3 + kind.
-    pool_start : (zones × 3 + 1,) int32
-        Where each group begins in `pool`.
+    - `name`, `source`, `licence`, `attribution`: str
+    - `digest`: SHA-256 of the content in hexadecimal
+    - `zones`: tuple of `Zone`, at most 16
+    - `places`: (N,) array of dtype PLACE
+    - `anchors`: (A,) array of dtype ANCHOR
+    - `metres`: (A, A) int32, road metres from anchor i to anchor j along the fastest route,
+      diagonal 0; nothing promises symmetry
+    - `pool`: (N,) int32, address ids grouped by zone × 3 + kind
+    - `pool_start`: (zones × 3 + 1,) int32, where each group begins in `pool`
+    - `landmarks`: tuple of `Landmark`, what a drawing shows besides roads
 
     Every array is read-only and C-contiguous; those of an opened file are memory maps that all
     processes of a machine share.
     """
 
-    def __init__(self, unpacked: Unpacked) -> None:
+    def __init__(self, unpacked: Unpacked, origin: str | None = None) -> None:
         content = unpacked.content
         self._unpacked = unpacked
+        self._origin = origin
         self.about = content.about
         self.name = content.about.name
         self.source = content.about.source
@@ -128,18 +124,17 @@ class RoadMap:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A worker process opens the map itself and shares its pages; only the recipe travels.
-        origin = getattr(self, "origin", None)
-        if origin is None:
+        if self._origin is None:
             return RoadMap, (self._unpacked,)
-        return open_map, (origin,)
+        return open_map, (self._origin,)
 
     @classmethod
     def from_arrays(
         cls,
         name: str,
         zones: Sequence[Zone],
-        places: dict[str, npt.ArrayLike],
-        anchors: dict[str, npt.ArrayLike],
+        places: Mapping[str, npt.ArrayLike],
+        anchors: Mapping[str, npt.ArrayLike],
         metres: npt.ArrayLike,
         *,
         table: AddressTable | None = None,
@@ -150,15 +145,10 @@ class RoadMap:
     ) -> RoadMap:
         """A map in memory.
 
-        Parameters
-        ----------
-        places : dict of N-long columns
-            `lat_e6`, `lon_e6` (degrees × 10⁶), `anchor`, `leg` (metres), `zone`, `kind`.
-        anchors : dict of A-long columns
-            `lat_e6`, `lon_e6`, `zone`.
-        metres : (A, A) integers
-        table : AddressTable, optional
-            What the addresses are called; without it `1 E Main St`, `2 E Main St` …
+        `places` has N-long columns `lat_e6`, `lon_e6` (degrees × 10⁶), `anchor`, `leg` (metres),
+        `zone` and `kind`; `anchors` has A-long columns `lat_e6`, `lon_e6` and `zone`; `metres` is
+        an (A, A) array of whole metres. `table` says what the addresses are called; without it
+        they are `1 E Main St`, `2 E Main St` … of Phoenix.
 
         Raises MapError, one sentence, when the parts do not fit together.
         """
@@ -277,7 +267,7 @@ def open_map(name_or_path: str | os.PathLike[str] = "phoenix") -> RoadMap:
     if not path.exists():
         names = ", ".join(sorted(SHIPPED))
         raise MapError(
-            f"There is no map '{os.fspath(name_or_path)}': name one of {names}, or a {SUFFIX} file.",
+            f"There is no map '{os.fspath(name_or_path)}': name {names} or a {SUFFIX} file.",
             code="map_missing",
             field="map",
         )
@@ -286,9 +276,7 @@ def open_map(name_or_path: str | os.PathLike[str] = "phoenix") -> RoadMap:
 
 @functools.lru_cache(maxsize=8)
 def _opened(origin: str, path: Path, digest: str | None, _changed: int) -> RoadMap:
-    road_map = RoadMap(load(path, digest))
-    road_map.origin = origin
-    return road_map
+    return RoadMap(load(path, digest), origin)
 
 
 def zone_centres(zones: Sequence[Zone]) -> Int32Array:

@@ -34,11 +34,12 @@ def travel_weights(network: Network) -> Int64Array:
     """Time in milliseconds × 2²⁰ + metres of every edge, int64."""
     metres = network.edges["metres"].astype(np.int64)
     milliseconds = metres * MILLISECONDS_PER_METRE_AT_1_KMH // network.edges["speed"]
-    return (milliseconds << METRES_BITS) + metres
+    weights: Int64Array = (milliseconds << METRES_BITS) + metres
+    return weights
 
 
 def anchor_metres(
-    network: Network, anchors: Int32Array, report: Report = lambda done, total: None
+    network: Network, anchors: Int32Array, report: Report = lambda *_: None
 ) -> Int32Array:
     """Metres of the fastest route between all pairs of anchors, int32 of shape (A, A).
 
@@ -59,8 +60,8 @@ def anchor_metres(
 def nearest_anchors(network: Network, anchors: Int32Array) -> tuple[Int32Array, Int32Array]:
     """For every node the anchor nearest by road and the metres to it, int32 each.
 
-    A source joined to anchor k by weight k + 1 carries the anchor's number through the sums, so that
-    equally near anchors yield to the lowest.
+    A source joined to anchor k by weight k + 1 carries the anchor's number through the sums, so
+    that equally near anchors yield to the lowest.
     """
     edges, count = network.edges, len(network.nodes)
     back = edges["oneway"] == 0
@@ -70,7 +71,7 @@ def nearest_anchors(network: Network, anchors: Int32Array) -> tuple[Int32Array, 
     columns = np.concatenate([edges["tail"], edges["head"][back], anchors])
     values = np.concatenate([weights, weights[back], np.arange(1, len(anchors) + 1)])
     graph = _sparse(rows, columns, values, count + 1)
-    reached = dijkstra(graph, directed=True, indices=count)[:count]
+    reached = dijkstra(graph, directed=True, indices=np.array([count]))[0, :count]
     if not (reached < EXACT_LIMIT).all():
         raise MapError("A junction cannot reach any anchor by road.", code="map_disconnected")
     whole = reached.astype(np.int64)

@@ -17,4 +17,5 @@ class Shipped:
     digest: str | None
 
 
-SHIPPED: Final = {"phoenix": Shipped(DATA / "phoenix.tbmap", None)}
+PHOENIX_DIGEST: Final = "040c72fb308ac82f21feab5b0d27673f0081840a7d5514f87f379a93074b39d9"
+SHIPPED: Final = {"phoenix": Shipped(DATA / "phoenix.tbmap", PHOENIX_DIGEST)}

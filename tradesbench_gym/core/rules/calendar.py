@@ -1,7 +1,8 @@
-"""Days, windows and shifts: which offers the company lets out at all (A.7 of the report), and who is paid when.
+"""Days, windows and shifts: which offers the company lets out at all (A.7 of the report), and who
+is paid when.
 
-Everything here is public: it reads the handbook only, so that the engine, the action mask and the dispatcher's plan
-share one definition of a legal offer.
+Everything here is public: it reads the handbook only, so that the engine, the action mask and the
+dispatcher's plan share one definition of a legal offer.
 """
 
 from __future__ import annotations
@@ -9,18 +10,18 @@ from __future__ import annotations
 import numpy as np
 
 from tradesbench_gym.core.jit import rule
-from tradesbench_gym.core.layout import DAY_SECONDS, Int, Record, Refusal
+from tradesbench_gym.core.layout import DAY_SECONDS, Int, Record, Refusal, code
 
 _SATURDAY = 5
 _DAYS_A_WEEK = 7
 
-ALLOWED = int(Refusal.NONE)
-_UNKNOWN_TECHNICIAN = int(Refusal.UNKNOWN_TECHNICIAN)
-_UNKNOWN_WINDOW = int(Refusal.UNKNOWN_WINDOW)
-_BEYOND_HORIZON = int(Refusal.BEYOND_HORIZON)
-_WINDOW_STARTED = int(Refusal.WINDOW_STARTED)
-_OFF_SHIFT = int(Refusal.OFF_SHIFT)
-_INSTALLATION_OFF_HOURS = int(Refusal.INSTALLATION_OFF_HOURS)
+ALLOWED = code(Refusal.NONE)
+_UNKNOWN_TECHNICIAN = code(Refusal.UNKNOWN_TECHNICIAN)
+_UNKNOWN_WINDOW = code(Refusal.UNKNOWN_WINDOW)
+_BEYOND_HORIZON = code(Refusal.BEYOND_HORIZON)
+_WINDOW_STARTED = code(Refusal.WINDOW_STARTED)
+_OFF_SHIFT = code(Refusal.OFF_SHIFT)
+_INSTALLATION_OFF_HOURS = code(Refusal.INSTALLATION_OFF_HOURS)
 
 
 @rule
@@ -54,7 +55,9 @@ def window_closes(book: Record, day: Int, window: Int) -> np.int64:
 
 
 @rule
-def refusal(book: Record, clock: Int, service: Int, technician: Int, ahead: Int, window: Int) -> np.int64:
+def refusal(
+    book: Record, clock: Int, service: Int, technician: Int, ahead: Int, window: Int
+) -> np.int64:
     """Why the company does not let this offer out; `Refusal.NONE` if it does.
 
     It refuses neither an unqualified technician nor work it does not do: those visits fail.
@@ -85,12 +88,17 @@ def is_installation(book: Record, service: Int) -> bool:
 @rule
 def qualified(book: Record, technician: Int, service: Int) -> bool:
     """Whether the technician can do the work; nobody can do other work."""
-    return bool(service < book["services"] and (np.int64(book["skills"][technician]) >> np.int64(service)) & 1 == 1)
+    return bool(
+        service < book["services"]
+        and (np.int64(book["skills"][technician]) >> np.int64(service)) & 1 == 1
+    )
 
 
 @rule
 def paid_until(book: Record, day: Int, technician: Int) -> np.int64:
-    """When the hours a technician is paid for anyway end on a service day, in seconds since the start of the run."""
+    """When the hours a technician is paid for anyway end on a service day, in seconds since the
+    start of the run.
+    """
     ends = np.int64(book["shift_until"])
     if is_weekend(book, day):
         ends = np.int64(book["weekend_until"])
@@ -112,4 +120,8 @@ def calling_seconds(book: Record, moment: Int) -> np.int64:
 def calling_moment(book: Record, seconds: Int) -> np.int64:
     """The moment before which `seconds` of calling hours lie: the inverse of `calling_seconds`."""
     from_, until = np.int64(book["calls_from"]), np.int64(book["calls_until"])
-    return np.int64(seconds) // (until - from_) * DAY_SECONDS + from_ + np.int64(seconds) % (until - from_)
+    return (
+        np.int64(seconds) // (until - from_) * DAY_SECONDS
+        + from_
+        + np.int64(seconds) % (until - from_)
+    )

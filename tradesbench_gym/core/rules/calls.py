@@ -1,7 +1,9 @@
-"""Who calls, when, and for what (A.4 and A.5 of the report): the day's calls, and the caller on the line.
+"""Who calls, when, and for what (A.4 and A.5 of the report): the day's calls, and the caller on the
+line.
 
-The number of calls is settled at 07:00 from the level then; a call's details are made when it rings. Every call is
-named by day, stream and index in the stream, so that one call more moves no other call's time, work or address.
+The number of calls is settled at 07:00 from the level then; a call's details are made when it
+rings. Every call is named by day, stream and index in the stream, so that one call more moves no
+other call's time, work or address.
 """
 
 from __future__ import annotations
@@ -12,17 +14,26 @@ import numpy.typing as npt
 from tradesbench_gym.core import draws
 from tradesbench_gym.core.draws import happens
 from tradesbench_gym.core.jit import rule
-from tradesbench_gym.core.layout import DAY_SECONDS, MAX_CUSTOMER_TYPES, NONE, CallState, Int, Record, Stream
+from tradesbench_gym.core.layout import (
+    DAY_SECONDS,
+    MAX_CUSTOMER_TYPES,
+    NONE,
+    CallState,
+    Int,
+    Record,
+    Stream,
+    code,
+)
 from tradesbench_gym.core.rules.demand import calls_wanted, quotas
 from tradesbench_gym.core.rules.weather import weather_at
 
-_CALL = int(draws.Event.CALL)
-_WORK = int(draws.Event.CALL_WORK)
-_BOOK = int(draws.Event.BOOK)
-SERVICE = int(Stream.SERVICE)
-INSTALLATION = int(Stream.INSTALLATION)
-OTHER = int(Stream.OTHER)
-_RINGING = int(CallState.RINGING)
+_CALL = code(draws.Event.CALL)
+_WORK = code(draws.Event.CALL_WORK)
+_BOOK = code(draws.Event.BOOK)
+SERVICE = code(Stream.SERVICE)
+INSTALLATION = code(Stream.INSTALLATION)
+OTHER = code(Stream.OTHER)
+_RINGING = code(CallState.RINGING)
 _MINUTE = 60
 
 
@@ -31,7 +42,7 @@ def open_lines(run: Record, p: Record) -> None:
     """Settle the calls of the present day, in the order in which they will ring."""
     day = np.int64(run["day"])
     other, installations = quotas(run, p, day)
-    service = max(np.int64(0), calls_wanted(p, run["level"], day) - other - installations)
+    service = max(np.int64(0), calls_wanted(p, np.int64(run["level"]), day) - other - installations)
     run["days"][day]["level"] = run["level"]
     run["due_count"] = 0
     run["due_next"] = 0
@@ -64,7 +75,9 @@ def _add_due(run: Record, p: Record, day: Int, stream: Int, count: Int) -> None:
 
 
 @rule
-def ring(run: Record, p: Record, places: npt.NDArray[np.void], pool: npt.NDArray[np.int32]) -> np.int64:
+def ring(
+    run: Record, p: Record, places: npt.NDArray[np.void], pool: npt.NDArray[np.int32]
+) -> np.int64:
     """Put the next call of the day on the line and return its index."""
     due = run["due"][run["due_next"]]
     number = np.int64(run["n_calls"])
@@ -101,25 +114,33 @@ def _leave_blank(call: Record) -> None:
 def _make_caller(
     run: Record, p: Record, call: Record, places: npt.NDArray[np.void], pool: npt.NDArray[np.int32]
 ) -> None:
-    """About a quarter of service callers are customers of the book; one who was lost is replaced by a new customer."""
-    day, stream, index = np.int64(call["from_day"]), np.int64(call["stream"]), np.int64(call["from_index"])
+    """About a quarter of service callers are customers of the book; one who was lost is replaced by
+    a new customer.
+    """
+    day, stream, index = (
+        np.int64(call["from_day"]),
+        np.int64(call["stream"]),
+        np.int64(call["from_index"]),
+    )
     _, w1, w2, w3 = draws.block(run["seed"], run["salt"], _CALL, day, stream, index)
     v0, v1, v2, v3 = draws.block(run["seed"], run["salt"], _WORK, day, stream, index)
-    zone = draws.pick(w3, p["zone_cut"])
-    customer = draws.pick(v1, p["customer_cut"])
+    zone = draws.pick(w3, p["zone_cut"][:])
+    customer = draws.pick(v1, p["customer_cut"][:])
     address_word = v3
     if stream == SERVICE and happens(w1, p["from_book"]):
         known = draws.below(w2, np.int64(p["book"]))
         if run["lost"][known] == 0:
             call["book"] = known
-            b0, b1, b2, _ = draws.block(run["seed"], run["salt"], _BOOK, known, 0, 0)
-            zone = draws.pick(b0, p["zone_cut"])
-            customer = draws.pick(b1, p["customer_cut"])
+            b0, b1, b2, _ = draws.block(
+                run["seed"], run["salt"], _BOOK, known, draws.ZERO, draws.ZERO
+            )
+            zone = draws.pick(b0, p["zone_cut"][:])
+            customer = draws.pick(b1, p["customer_cut"][:])
             address_word = b2
     call["zone"] = zone
     call["customer"] = customer
     _set_address(call, places, _address(p, pool, zone, customer, address_word))
-    condition = weather_at(run, zone, call["rang_at"])
+    condition = weather_at(run, zone, np.int64(call["rang_at"]))
     call["urgent"] = 0
     if stream == SERVICE:
         call["service"] = draws.pick(v0, p["trade_cut"][condition])
@@ -127,16 +148,23 @@ def _make_caller(
     elif stream == INSTALLATION:
         call["service"] = p["installation_service"]
     else:
-        call["service"] = np.int64(p["handbook"]["services"]) + draws.below(v0, np.int64(p["other_works"]))
+        call["service"] = np.int64(p["handbook"]["services"]) + draws.below(
+            v0, np.int64(p["other_works"])
+        )
 
 
 @rule
-def _address(p: Record, pool: npt.NDArray[np.int32], zone: Int, customer: Int, word: draws.Word) -> np.int64:
+def _address(
+    p: Record, pool: npt.NDArray[np.int32], zone: Int, customer: Int, word: draws.Word
+) -> np.int64:
     group = np.int64(zone) * MAX_CUSTOMER_TYPES + np.int64(customer)
     first, last = np.int64(p["pool_start"][group]), np.int64(p["pool_start"][group + 1])
     if first == last:  # a zone without addresses of this type: any address of the zone
         group = np.int64(zone) * MAX_CUSTOMER_TYPES
-        first, last = np.int64(p["pool_start"][group]), np.int64(p["pool_start"][group + MAX_CUSTOMER_TYPES])
+        first, last = (
+            np.int64(p["pool_start"][group]),
+            np.int64(p["pool_start"][group + MAX_CUSTOMER_TYPES]),
+        )
     return np.int64(pool[first + draws.below(word, last - first)])
 
 

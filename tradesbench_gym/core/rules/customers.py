@@ -1,4 +1,6 @@
-"""Whether a caller accepts, and whether and when a booked customer cancels (A.2 and A.3 of the report)."""
+"""Whether a caller accepts, and whether and when a booked customer cancels (A.2 and A.3 of the
+report).
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,17 @@ import numpy as np
 from tradesbench_gym.core import draws
 from tradesbench_gym.core.draws import happens
 from tradesbench_gym.core.jit import rule
-from tradesbench_gym.core.layout import DAY_SECONDS, NONE, Int, Record
-from tradesbench_gym.core.rules.calendar import calling_moment, calling_seconds, is_installation, window_opens
+from tradesbench_gym.core.layout import DAY_SECONDS, NONE, Int, Record, code
+from tradesbench_gym.core.rules.calendar import (
+    calling_moment,
+    calling_seconds,
+    is_installation,
+    window_opens,
+)
 from tradesbench_gym.core.rules.weather import STORM
 
-_ANSWER = int(draws.Event.ANSWER)
-_CANCELLATION = int(draws.Event.CANCELLATION)
+_ANSWER = code(draws.Event.ANSWER)
+_CANCELLATION = code(draws.Event.CANCELLATION)
 _MINUTE = 60
 _LATER = 2
 NEVER = 1 << 30
@@ -40,7 +47,10 @@ def accepts(run: Record, p: Record, call: Record, day: Int, window: Int) -> bool
         wait = np.int64(day) - np.int64(call["rang_at"]) // DAY_SECONDS
         return happens(w0, p["accept_urgent"][min(wait, np.int64(_LATER))])
     book = p["handbook"]
-    late = is_installation(book, call["service"]) and book["opens"][window] >= p["late_installation_from"]
+    late = (
+        is_installation(book, call["service"])
+        and book["opens"][window] >= p["late_installation_from"]
+    )
     return happens(w0, p["accept"][np.int64(late), lead_minutes(book, run["clock"], day, window)])
 
 
@@ -48,8 +58,8 @@ def accepts(run: Record, p: Record, call: Record, day: Int, window: Int) -> bool
 def cancel_moment(run: Record, p: Record, call: Record) -> np.int64:
     """When the customer of a job just booked will phone to cancel it; NONE if never.
 
-    A positive draw is not the end of it: the customer has to find a second of the calling hours between now and the
-    notice before the window; if there is none, the booking stands.
+    A positive draw is not the end of it: the customer has to find a second of the calling hours
+    between now and the notice before the window; if there is none, the booking stands.
     """
     w0, w1, _, _ = draws.block(
         run["seed"],

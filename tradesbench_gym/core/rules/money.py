@@ -1,7 +1,7 @@
 """Invoices, pay, overtime and overhead, and the moment a company is bankrupt (A.9 of the report).
 
-Money moves only through `_post`: one row of the append-only ledger, and cash with it. Rows that belong together are
-posted together and tested for bankruptcy once, by `settle`.
+Money moves only through `_post`: one row of the append-only ledger, and cash with it. Rows that
+belong together are posted together and tested for bankruptcy once, by `settle`.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ import numpy as np
 from tradesbench_gym.core import draws
 from tradesbench_gym.core.draws import div_round
 from tradesbench_gym.core.jit import rule
-from tradesbench_gym.core.layout import NONE, Entry, Int, Kind, Phase, Record
+from tradesbench_gym.core.layout import NONE, Entry, Int, Kind, Phase, Record, code
 from tradesbench_gym.core.log import emit, emit_entry
 from tradesbench_gym.core.rules.calendar import is_weekend, off_hours, paid_until
 
-_VISIT = int(draws.Event.VISIT)
-_INVOICE = int(Entry.INVOICE)
-_PREMIUM = int(Entry.PREMIUM)
-_MATERIAL = int(Entry.MATERIAL)
-_SHARE = int(Entry.SHARE)
-_OVERTIME = int(Entry.OVERTIME)
-_BASE_PAY = int(Entry.BASE_PAY)
-_ON_CALL_PAY = int(Entry.ON_CALL_PAY)
-_OVERHEAD = int(Entry.OVERHEAD)
-_BANKRUPT = int(Kind.BANKRUPT)
-_ENDED_EVENT = int(Kind.ENDED)
-_ENDED = int(Phase.ENDED)
-_HOUR = 3_600
-_UNIT = 10_000
+_VISIT = code(draws.Event.VISIT)
+_INVOICE = code(Entry.INVOICE)
+_PREMIUM = code(Entry.PREMIUM)
+_MATERIAL = code(Entry.MATERIAL)
+_SHARE = code(Entry.SHARE)
+_OVERTIME = code(Entry.OVERTIME)
+_BASE_PAY = code(Entry.BASE_PAY)
+_ON_CALL_PAY = code(Entry.ON_CALL_PAY)
+_OVERHEAD = code(Entry.OVERHEAD)
+_BANKRUPT = code(Kind.BANKRUPT)
+_ENDED_EVENT = code(Kind.ENDED)
+_ENDED = code(Phase.ENDED)
+_HOUR = np.int64(3_600)
+_UNIT = np.int64(10_000)
 
 
 @rule
@@ -43,7 +43,9 @@ def _post(run: Record, log: Record, entry: Int, amount: Int, call: Int, technici
 
 @rule
 def settle(run: Record, log: Record) -> None:
-    """Below zero the company is bankrupt and the run stops, in the same commit as the payment that caused it."""
+    """Below zero the company is bankrupt and the run stops, in the same commit as the payment that
+    caused it.
+    """
     run["lowest"] = min(np.int64(run["lowest"]), np.int64(run["cash"]))
     if run["cash"] < 0 and run["bankrupt"] == 0:
         run["bankrupt"] = 1
@@ -54,12 +56,21 @@ def settle(run: Record, log: Record) -> None:
 
 @rule
 def price(run: Record, p: Record, call: Record) -> None:
-    """Draw a job's invoice and material cost: by the job alone, whichever day, window or technician."""
-    day, stream, index = np.int64(call["from_day"]), np.int64(call["stream"]), np.int64(call["from_index"])
+    """Draw a job's invoice and material cost: by the job alone, whichever day, window or
+    technician.
+    """
+    day, stream, index = (
+        np.int64(call["from_day"]),
+        np.int64(call["stream"]),
+        np.int64(call["from_index"]),
+    )
     _, w1, w2, _ = draws.block(run["seed"], run["salt"], _VISIT, day, stream, index)
     prices = p["price"][call["service"], call["customer"]]
     invoice = draws.triangle(w1, np.int64(prices[0]), np.int64(prices[1]), np.int64(prices[2]))
-    low, high = np.int64(p["material"][call["service"], 0]), np.int64(p["material"][call["service"], 1])
+    low, high = (
+        np.int64(p["material"][call["service"], 0]),
+        np.int64(p["material"][call["service"], 1]),
+    )
     share = low + draws.below(w2, high - low + 1)
     call["invoice"] = invoice
     call["material"] = div_round(invoice * share, _UNIT)
@@ -74,9 +85,11 @@ def bill(run: Record, p: Record, log: Record, number: Int) -> None:
     invoice = np.int64(call["invoice"])
     _post(run, log, _INVOICE, invoice, number, NONE)
     _post(run, log, _MATERIAL, -np.int64(call["material"]), number, NONE)
-    if off_hours(p["handbook"], call["day"], call["window"]):
+    if off_hours(p["handbook"], np.int64(call["day"]), np.int64(call["window"])):
         _post(run, log, _PREMIUM, div_round(invoice * np.int64(p["premium"]), _UNIT), number, NONE)
-        _post(run, log, _SHARE, -div_round(invoice * np.int64(p["share"]), _UNIT), number, technician)
+        _post(
+            run, log, _SHARE, -div_round(invoice * np.int64(p["share"]), _UNIT), number, technician
+        )
     cap = div_round(invoice * np.int64(p["overtime_cap"]), _UNIT)
     _post(run, log, _OVERTIME, -min(_overtime_cents(p, call, technician), cap), number, technician)
     settle(run, log)
@@ -85,7 +98,14 @@ def bill(run: Record, p: Record, log: Record, number: Int) -> None:
 @rule
 def pay_overtime(run: Record, p: Record, log: Record, number: Int, technician: Int) -> None:
     """Post the overtime of a visit or drive that earned nothing: without a cap."""
-    _post(run, log, _OVERTIME, -_overtime_cents(p, run["calls"][number], technician), number, technician)
+    _post(
+        run,
+        log,
+        _OVERTIME,
+        -_overtime_cents(p, run["calls"][number], technician),
+        number,
+        technician,
+    )
     settle(run, log)
 
 
@@ -96,9 +116,13 @@ def _overtime_cents(p: Record, call: Record, technician: Int) -> np.int64:
 
 
 @rule
-def count_overtime(run: Record, p: Record, number: Int, technician: Int, start: Int, end: Int) -> None:
-    """Add the seconds of a drive or of work that lie outside the hours paid for anyway to the job they serve."""
-    paid = paid_until(p["handbook"], run["day"], technician)
+def count_overtime(
+    run: Record, p: Record, number: Int, technician: Int, start: Int, end: Int
+) -> None:
+    """Add the seconds of a drive or of work that lie outside the hours paid for anyway to the job
+    they serve.
+    """
+    paid = paid_until(p["handbook"], np.int64(run["day"]), technician)
     run["calls"][number]["overtime"] += max(np.int64(0), np.int64(end) - max(np.int64(start), paid))
 
 
@@ -106,7 +130,7 @@ def count_overtime(run: Record, p: Record, number: Int, technician: Int, start: 
 def close_books(run: Record, p: Record, log: Record) -> None:
     """At the close of a day: base pay, on-call pay and overhead, several rows in one commit."""
     book = p["handbook"]
-    weekend = is_weekend(book, run["day"])
+    weekend = is_weekend(book, np.int64(run["day"]))
     for technician in range(np.int64(book["technicians"])):
         wage = np.int64(book["wage"][technician])
         if not weekend:

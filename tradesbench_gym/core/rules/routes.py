@@ -1,7 +1,8 @@
-"""How a technician's day is worked: earliest window first, then the nearest job (A.6 and A.7 of the report).
+"""How a technician's day is worked: earliest window first, then the nearest job (A.6 and A.7 of the
+report).
 
-`goes_first`, `begins` and `in_time` say the rule; the dispatcher's plan (`core/plan.py`) follows the same three with
-its own estimates. The rest moves the technicians of the true world.
+`goes_first`, `begins` and `in_time` say the rule; the dispatcher's plan (`core/plan.py`) follows
+the same three with its own estimates. The rest moves the technicians of the true world.
 """
 
 from __future__ import annotations
@@ -12,31 +13,48 @@ import numpy.typing as npt
 from tradesbench_gym.core import draws
 from tradesbench_gym.core.draws import div_round
 from tradesbench_gym.core.jit import rule
-from tradesbench_gym.core.layout import DAY_SECONDS, NONE, Activity, CallState, Int, Kind, Record
+from tradesbench_gym.core.layout import (
+    DAY_SECONDS,
+    NONE,
+    Activity,
+    CallState,
+    Int,
+    Kind,
+    Record,
+    code,
+)
 from tradesbench_gym.core.log import emit
 from tradesbench_gym.core.rules.calendar import is_weekend, qualified, window_closes, window_opens
 from tradesbench_gym.core.rules.customers import lose
 from tradesbench_gym.core.rules.money import bill, count_overtime, pay_overtime
 from tradesbench_gym.core.rules.weather import weather_at
 
-_DRIVE = int(draws.Event.DRIVE)
-_VISIT = int(draws.Event.VISIT)
-_IDLE, _DRIVING = int(Activity.IDLE), int(Activity.DRIVING)
-_WAITING, _WORKING = int(Activity.WAITING), int(Activity.WORKING)
-BOOKED = int(CallState.BOOKED)
-DRIVEN_TO = int(CallState.DRIVING)
-WAITED_FOR = int(CallState.WAITING)
-WORKED_ON = int(CallState.WORKING)
-_DONE, _FAILED, _MISSED = int(CallState.DONE), int(CallState.FAILED), int(CallState.MISSED)
-_SAID_DEPARTED, _SAID_ARRIVED, _SAID_STARTED = int(Kind.DEPARTED), int(Kind.ARRIVED), int(Kind.STARTED)
-_SAID_DONE, _SAID_FAILED, _SAID_MISSED = int(Kind.DONE), int(Kind.FAILED), int(Kind.MISSED)
-_HOUR = 3_600
-_THOUSANDTHS = 1_000
+_DRIVE = code(draws.Event.DRIVE)
+_VISIT = code(draws.Event.VISIT)
+_IDLE, _DRIVING = code(Activity.IDLE), code(Activity.DRIVING)
+_WAITING, _WORKING = code(Activity.WAITING), code(Activity.WORKING)
+BOOKED = code(CallState.BOOKED)
+DRIVEN_TO = code(CallState.DRIVING)
+WAITED_FOR = code(CallState.WAITING)
+WORKED_ON = code(CallState.WORKING)
+_DONE, _FAILED, _MISSED = code(CallState.DONE), code(CallState.FAILED), code(CallState.MISSED)
+_SAID_DEPARTED, _SAID_ARRIVED, _SAID_STARTED = (
+    code(Kind.DEPARTED),
+    code(Kind.ARRIVED),
+    code(Kind.STARTED),
+)
+_SAID_DONE, _SAID_FAILED, _SAID_MISSED = code(Kind.DONE), code(Kind.FAILED), code(Kind.MISSED)
+_HOUR = np.int64(3_600)
+_THOUSANDTHS = np.int64(1_000)
 
 
 @rule
-def goes_first(window: Int, metres: Int, number: Int, best_window: Int, best_metres: Int, best_number: Int) -> bool:
-    """The earliest window goes first, within it the nearest job, among equals the lower number; best_number -1: none."""
+def goes_first(
+    window: Int, metres: Int, number: Int, best_window: Int, best_metres: Int, best_number: Int
+) -> bool:
+    """The earliest window goes first, within it the nearest job, among equals the lower number;
+    best_number -1: none.
+    """
     if best_number < 0 or window != best_window:
         return bool(best_number < 0 or window < best_window)
     if metres != best_metres:
@@ -58,7 +76,9 @@ def in_time(start: Int, closes: Int) -> bool:
 
 @rule
 def road_metres(metres: npt.NDArray[np.int32], man: Record, call: Record) -> np.int64:
-    """Road distance from where a technician stands to a job: address, anchor, anchor, address (A.6)."""
+    """Road distance from where a technician stands to a job: address, anchor, anchor, address
+    (A.6).
+    """
     if man["address"] == call["address"]:
         return np.int64(0)
     between = np.int64(metres[man["anchor"], call["anchor"]])
@@ -67,7 +87,9 @@ def road_metres(metres: npt.NDArray[np.int32], man: Record, call: Record) -> np.
 
 @rule
 def drive_seconds(run: Record, p: Record, call: Record, distance: Int) -> np.int64:
-    """Time of the drive to a job that sets off now: the hour's speed, the zone's weather, the trip's own variation."""
+    """Time of the drive to a job that sets off now: the hour's speed, the zone's weather, the
+    trip's own variation.
+    """
     word, _, _, _ = draws.block(
         run["seed"],
         run["salt"],
@@ -82,7 +104,9 @@ def drive_seconds(run: Record, p: Record, call: Record, distance: Int) -> np.int
     weekend = np.int64(is_weekend(p["handbook"], clock // DAY_SECONDS))
     speed = np.int64(p["speed"][weekend, clock % DAY_SECONDS // _HOUR])
     weather = np.int64(p["drive_weather"][weather_at(run, np.int64(call["zone"]), clock)])
-    return div_round(np.int64(distance) * _HOUR * weather * variation, speed * _THOUSANDTHS * _THOUSANDTHS)
+    return div_round(
+        np.int64(distance) * _HOUR * weather * variation, speed * _THOUSANDTHS * _THOUSANDTHS
+    )
 
 
 @rule
@@ -90,7 +114,7 @@ def site_seconds(run: Record, p: Record, call: Record) -> np.int64:
     """Time on site, drawn by the job alone; a visit that must fail takes its fixed time."""
     book = p["handbook"]
     service = np.int64(call["service"])
-    if not qualified(book, call["technician"], service):
+    if not qualified(book, np.int64(call["technician"]), service):
         return np.int64(book["failed_visit"])
     word, _, _, _ = draws.block(
         run["seed"],
@@ -106,7 +130,9 @@ def site_seconds(run: Record, p: Record, call: Record) -> np.int64:
 
 @rule
 def first_job(run: Record, metres: npt.NDArray[np.int32], technician: Int) -> np.int64:
-    """The job of today that the technician, free where he stands, takes next; NONE if there is none."""
+    """The job of today that the technician, free where he stands, takes next; NONE if there is
+    none.
+    """
     man = run["technicians"][technician]
     best, best_window, best_metres = np.int64(NONE), np.int64(0), np.int64(0)
     number = np.int64(run["route"][run["day"], technician])
@@ -122,7 +148,7 @@ def first_job(run: Record, metres: npt.NDArray[np.int32], technician: Int) -> np
 
 @rule
 def go(run: Record, p: Record, metres: npt.NDArray[np.int32], log: Record, technician: Int) -> None:
-    """Let a technician who is free, or waits on site, decide what comes first, and set off at once."""
+    """Let a technician who is free, or waits on site, take what comes first and set off."""
     man = run["technicians"][technician]
     number = first_job(run, metres, technician)
     if man["activity"] == _WAITING:
@@ -153,8 +179,10 @@ def _leave(run: Record, number: Int) -> None:
 
 
 @rule
-def arrive(run: Record, p: Record, metres: npt.NDArray[np.int32], log: Record, technician: Int) -> None:
-    """End a drive: begin or wait, or, where the job was missed or cancelled meanwhile, decide anew."""
+def arrive(
+    run: Record, p: Record, metres: npt.NDArray[np.int32], log: Record, technician: Int
+) -> None:
+    """End a drive: begin or wait; if the job was missed or cancelled meanwhile, decide anew."""
     man = run["technicians"][technician]
     number = np.int64(man["job"])
     call = run["calls"][number]
@@ -174,7 +202,10 @@ def arrive(run: Record, p: Record, metres: npt.NDArray[np.int32], log: Record, t
             go(run, p, metres, log, technician)
         return
     man["activity"] = _WAITING
-    man["until"] = begins(np.int64(run["clock"]), window_opens(p["handbook"], call["day"], call["window"]))
+    man["until"] = begins(
+        np.int64(run["clock"]),
+        window_opens(p["handbook"], np.int64(call["day"]), np.int64(call["window"])),
+    )
     call["state"] = WAITED_FOR
     if man["until"] == run["clock"]:
         begin(run, p, log, technician)
@@ -194,7 +225,9 @@ def begin(run: Record, p: Record, log: Record, technician: Int) -> None:
 
 
 @rule
-def finish(run: Record, p: Record, metres: npt.NDArray[np.int32], log: Record, technician: Int) -> None:
+def finish(
+    run: Record, p: Record, metres: npt.NDArray[np.int32], log: Record, technician: Int
+) -> None:
     """End work: done and billed, or failed; then take the next job."""
     man = run["technicians"][technician]
     number = np.int64(man["job"])
@@ -220,7 +253,9 @@ def finish(run: Record, p: Record, metres: npt.NDArray[np.int32], log: Record, t
 
 @rule
 def miss(run: Record, log: Record, number: Int) -> None:
-    """An appointment not begun when its window closes is missed at that moment, wherever the technician is."""
+    """An appointment not begun when its window closes is missed at that moment, wherever the
+    technician is.
+    """
     call = run["calls"][number]
     call["state"] = _MISSED
     call["ended"] = run["clock"]
@@ -231,14 +266,16 @@ def miss(run: Record, log: Record, number: Int) -> None:
 
 @rule
 def next_deadline(run: Record, book: Record) -> tuple[np.int64, np.int64]:
-    """The appointment of today whose window closes first without work begun: its close and number (NONE: none)."""
+    """The appointment of today whose window closes first without work begun: its close and number
+    (NONE: none).
+    """
     soonest, which = np.int64(1 << 30), np.int64(NONE)
     for technician in range(np.int64(book["technicians"])):
         number = np.int64(run["route"][run["day"], technician])
         while number >= 0:
             call = run["calls"][number]
             if BOOKED <= call["state"] <= WAITED_FOR:
-                closes = window_closes(book, call["day"], call["window"])
+                closes = window_closes(book, np.int64(call["day"]), np.int64(call["window"]))
                 if closes < soonest or (closes == soonest and number < which):
                     soonest, which = closes, number
             number = np.int64(call["next"])

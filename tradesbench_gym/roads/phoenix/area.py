@@ -35,9 +35,7 @@ def inside_any(outlines: tuple[Int64Array, ...], lat: Int64Array, lon: Int64Arra
     return result
 
 
-def within(
-    points: Int64Array, metres: int, plane: Plane, lat: Int64Array, lon: Int64Array
-) -> Mask:
+def within(points: Int64Array, metres: int, plane: Plane, lat: Int64Array, lon: Int64Array) -> Mask:
     """Which points lie within `metres` of a line through `points`."""
     x, y = plane.east(lon).astype(np.int64), plane.north(lat).astype(np.int64)
     corners_x = plane.east(points[:, 1]).astype(np.int64)

@@ -57,7 +57,7 @@ class Streets:
     edge: Int64Array
 
 
-def build_phoenix(progress: Progress = lambda stage, done, total: None) -> RoadMap:
+def build_phoenix(progress: Progress = lambda *_: None) -> RoadMap:
     """The whole map, in memory. `progress` hears of each stage with counts done and in all."""
     spec = load_spec()
     progress("streets", 0, 1)
@@ -152,12 +152,21 @@ def _connected(whole: Network, kept: Int64Array, blocks: int) -> tuple[Network, 
 def _anchors(spec: Spec, streets: Streets, houses: Houses) -> Int32Array:
     """Crossings that serve as anchors, by the houses around them."""
     nodes, edges = streets.network.nodes, streets.network.edges
-    edge = streets.edge[houses.block]
-    nearer = np.where(houses.along < 500, edges["tail"][edge], edges["head"][edge])
+    edge, along = _on_edges(streets, houses)
+    nearer = np.where(along < 500, edges["tail"][edge], edges["head"][edge])
     weight = np.bincount(nearer, minlength=len(nodes)).astype(np.int64)
     x = spec.plane.east(nodes["lon_e6"]).astype(np.int64)
     y = spec.plane.north(nodes["lat_e6"]).astype(np.int64)
     return choose_anchors(x, y, weight, int(spec.about["anchors"]))
+
+
+def _on_edges(streets: Streets, houses: Houses) -> tuple[Int64Array, Int64Array]:
+    """Edge of every house and thousandths along it; one-way edges may run against their block."""
+    lattice, network = streets.lattice, streets.network
+    edge = streets.edge[houses.block]
+    start, first = network.nodes[network.edges["tail"][edge]], lattice.tail[houses.block]
+    same = (start["lat_e6"] == lattice.lat[first]) & (start["lon_e6"] == lattice.lon[first])
+    return edge, np.where(same, houses.along, 1000 - houses.along)
 
 
 def _assemble(
@@ -209,9 +218,10 @@ def _nearest_by_road(
 ) -> tuple[Int64Array, Int64Array]:
     """Anchor and road metres of every house: by the nearer end of its block, setback included."""
     node_anchor, node_metres = nearest_anchors(streets.network, anchors)
-    edges = streets.network.edges[streets.edge[houses.block]]
-    before = (edges["metres"].astype(np.int64) * houses.along + 999) // 1000
-    after = (edges["metres"].astype(np.int64) * (1000 - houses.along) + 999) // 1000
+    edge, along = _on_edges(streets, houses)
+    edges = streets.network.edges[edge]
+    before = (edges["metres"].astype(np.int64) * along + 999) // 1000
+    after = (edges["metres"].astype(np.int64) * (1000 - along) + 999) // 1000
     by_tail = node_metres[edges["tail"]] + before
     by_head = node_metres[edges["head"]] + after
     back = setbacks(streets.lattice)[houses.block]

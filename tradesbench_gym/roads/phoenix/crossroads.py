@@ -1,7 +1,8 @@
 """Freeways and the roads that keep to no grid line, joined to the street grid and to each other.
 
-It turns lines of points into nodes and edges: ramps where a freeway meets an arterial, level crossings
-for diagonal avenues, links where freeways meet; and it cuts the small streets a freeway severs.
+It turns lines of points into nodes and edges: ramps where a freeway meets an arterial, level
+crossings for diagonal avenues, links where freeways meet; and it cuts the small streets a freeway
+severs.
 """
 
 from __future__ import annotations
@@ -78,8 +79,12 @@ class BlockFinder:
             points = self._on_axis(lattice.rows, start, end, 0)
             points += self._on_axis(lattice.columns, start[::-1], end[::-1], 1)
             step = end - start
-            points.sort(key=lambda p: (int(abs(p[0] - start[0]) * abs(step[0])
-                                           + abs(p[1] - start[1]) * abs(step[1])), p))
+            points.sort(
+                key=lambda p: (
+                    int(abs(p[0] - start[0]) * abs(step[0]) + abs(p[1] - start[1]) * abs(step[1])),
+                    p,
+                )
+            )
             found += [Meeting(segment, lat, lon, block) for lat, lon, block in points]
         return found
 
@@ -153,7 +158,6 @@ def add_freeways(spec: Spec, lattice: Lattice, draft: Draft, cut: Mask) -> None:
     ways: list[list[int]] = []
     for number, freeway in enumerate(spec.freeways):
         stations = _stations(freeway, finder.meetings(freeway))
-        stations += []
         joints = _joints(spec.freeways, number)
         ways.append(_one_freeway(spec, lattice, draft, cut, freeway, stations, joints))
     _link(spec, lattice, draft, ways)
@@ -174,9 +178,7 @@ def _joints(freeways: tuple[Line, ...], number: int) -> list[tuple[int, int, int
     return sorted(set(found))
 
 
-def _crossing(
-    a: Int64Array, b: Int64Array, c: Int64Array, d: Int64Array
-) -> tuple[int, int] | None:
+def _crossing(a: Int64Array, b: Int64Array, c: Int64Array, d: Int64Array) -> tuple[int, int] | None:
     first, second, offset = b - a, d - c, c - a
     area = int(first[0] * second[1] - first[1] * second[0])
     if area == 0:
@@ -235,9 +237,9 @@ def _with_joints(
     for segment, members in sorted(by_segment.items()):
         extra = [(lat, lon, -1) for s, lat, lon in joints if s == segment]
         start = freeway.points[segment]
-        members = members + [p for p in extra if p not in members]
-        members.sort(key=lambda p: (abs(p[0] - int(start[0])) + abs(p[1] - int(start[1])), p))
-        result += members
+        ordered = members + [p for p in extra if p not in members]
+        ordered.sort(key=lambda p: (abs(p[0] - int(start[0])) + abs(p[1] - int(start[1])), p))
+        result += ordered
     return result
 
 

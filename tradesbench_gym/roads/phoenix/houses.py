@@ -29,7 +29,7 @@ CROSS_STREETS: Final = {0: 1, 1: 0}
 
 @dataclass(frozen=True, slots=True)
 class Houses:
-    """Address columns, one row per house: block, thousandths along it, setback, number, kind, zone."""
+    """Address columns, one row per house; `along` is in thousandths of the block."""
 
     block: Int64Array
     along: Int64Array
@@ -66,9 +66,10 @@ def frontages(spec: Spec, lattice: Lattice, blocks: Blocks, cut: Mask) -> Fronta
             seen, number = house_number(
                 numbering, counts, int(lattice.lat[node]), int(lattice.lon[node])
             )
-            array[block] = number if seen == letter else 0
+            # -1: the block straddles a city's baseline, where numbers would run both ways
+            array[block] = number if seen == letter or number == 0 else -1
     room = np.maximum(np.abs(last - first) // 2 - 1, 0)
-    room[cut | ~_buildable(spec, lattice)] = 0
+    room[cut | ~_buildable(spec, lattice) | (np.minimum(first, last) < 0)] = 0
     centres = np.array([(to_e6(z.lat), to_e6(z.lon)) for z in spec.zones], dtype=np.int64)
     zone = nearest(spec.plane, centres, blocks.lat, blocks.lon)
     return Frontage(letters, first, last, room, zone)
@@ -99,7 +100,7 @@ def place_houses(spec: Spec, lattice: Lattice, blocks: Blocks, front: Frontage) 
     offset = (2 * order + 1) * (span - 1) // (2 * per_block[block])
     number = low + offset
     side = order & 1
-    number = np.maximum(number - (number & 1), low + (low & 1)) + side
+    number = np.maximum(number - (number & 1), np.maximum(low + (low & 1), 2)) + side
     along = (number - low) * 1000 // np.maximum(span, 1)
     along = np.where((front.first > front.last)[block], 1000 - along, along)
     lat, lon = _positions(spec, lattice, block, along, side)

@@ -1,7 +1,8 @@
 """The grid of streets: lines a block apart, where each of them exists, their crossings and blocks.
 
 From the facts of the spec to arrays of crossings (nodes) and blocks (edges between neighbouring
-crossings). It knows barriers and bridges; it knows no freeway, no house and no name of a small street.
+crossings). It knows barriers and bridges; it knows no freeway, no house and no name of a small
+street.
 """
 
 from __future__ import annotations

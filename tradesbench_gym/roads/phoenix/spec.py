@@ -79,7 +79,7 @@ class Sparse:
 
 @dataclass(frozen=True, slots=True)
 class Numbering:
-    """Baselines of a city's house numbers and, in each direction, knots of (microdegrees, number)."""
+    """Baselines of a city's house numbers; knots of (microdegrees, number) in each direction."""
 
     lat: int
     lon: int

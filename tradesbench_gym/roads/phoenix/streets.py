@@ -6,6 +6,7 @@ It knows names and the cities that give them; it knows no house and no network.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -113,8 +114,8 @@ def _numbered_streets(spec: Spec, lattice: Lattice) -> list[str]:
 
 def ordinal(number: int) -> str:
     """1st, 2nd, 3rd, 4th, 11th …"""
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(
-        number % 10, "th"
+    ending = (
+        "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     )
     return f"{number}{ending}"
 
@@ -131,7 +132,6 @@ def house_number(numbering: Numbering, direction: int, lat: int, lon: int) -> tu
 
 
 def _interpolate(knots: tuple[tuple[int, int], ...], offset: int) -> int:
-    for (x0, y0), (x1, y1) in zip(knots, knots[1:], strict=False):
-        if offset < x1:
-            break
+    segments = list(pairwise(knots))
+    (x0, y0), (x1, y1) = next((s for s in segments if offset < s[1][0]), segments[-1])
     return y0 + (offset - x0) * (y1 - y0) // (x1 - x0)

@@ -1,4 +1,6 @@
-"""How a dispatcher reckons: the settings of the plan, worked out from the ranges of the handbook (A.8 of the report)."""
+"""How a dispatcher reckons: the settings of the plan, worked out from the ranges of the handbook
+(A.8 of the report).
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,11 @@ def planned_length(shortest: int, typical: int, longest: int, quantile: Decimal)
 
 
 def plan_settings(
-    ranges: Sequence[tuple[int, int, int]], quantile: Decimal, margin_s: int, circuity: Decimal, speed_kmh: Decimal
+    ranges: Sequence[tuple[int, int, int]],
+    quantile: Decimal,
+    margin_s: int,
+    circuity: Decimal,
+    speed_kmh: Decimal,
 ) -> npt.NDArray[np.void]:
     """A PLAN record, as an array of one.
 
@@ -43,6 +49,7 @@ def plan_settings(
         margin_s: seconds to spare before a window closes.
         circuity: road metres for a straight metre.
         speed_kmh: of every drive.
+
     """
     plan = np.zeros(1, PLAN)
     for k, (shortest, typical, longest) in enumerate(ranges):

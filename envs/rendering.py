@@ -1,0 +1,345 @@
+"""The board: one screen that shows a run as the office sees it, for `render()` and the live view.
+
+It reads DESK and the public words of the business (names, addresses, the handbook) and nothing of
+the run behind them, so that two runs that differ only in hidden state look the same. It knows no
+rule and decides nothing. Every mark can be read without colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+import numpy as np
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from tradesbench_gym.company.business import Business
+from tradesbench_gym.company.refusals import window_text
+from tradesbench_gym.core.layout import DAY_SECONDS, Activity, CallState, Condition, Phase
+from tradesbench_gym.core.view import Desk
+from tradesbench_gym.envs.wording import MARKS, Office, clock, dollars, happenings
+
+ANSI_WIDTH = 100
+NARROWEST = 72
+WIDE_FROM = 96
+RECENT = 4
+FULL_HEIGHT = 29
+"""Lines of the board of four technicians with everything on it."""
+_MARK_WIDTH = 5
+_CELL_LINES = 2
+_RULES = 3
+_DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
+
+
+_DOING = {
+    Activity.DRIVING: ("drives to", "cyan"),
+    Activity.WAITING: ("waits at", "yellow"),
+    Activity.WORKING: ("works on", "bold magenta"),
+}
+_SKY_STYLES = {
+    Condition.EXTREME_HEAT: "bold red",
+    Condition.HOT: "yellow",
+    Condition.STORM: "bold magenta",
+    Condition.RAIN: "cyan",
+    Condition.WIND: "cyan",
+}
+
+
+def show(business: Business, desk: Desk, mode: str) -> str | None:
+    """The board as text with ANSI colours (mode "ansi"), or printed to the terminal ("human")."""
+    drawn = board(business, desk)
+    if mode == "ansi":
+        page = Console(
+            file=StringIO(),
+            width=ANSI_WIDTH,
+            force_terminal=True,
+            color_system="standard",
+            legacy_windows=False,
+            _environ={},
+        )
+        with page.capture() as captured:
+            page.print(drawn)
+        return captured.get()
+    screen = Console()
+    if screen.encoding.startswith("utf"):
+        screen.print(drawn)
+    else:  # an old terminal: a sign it lacks becomes a question mark, not an error
+        with screen.capture() as captured:
+            screen.print(drawn)
+        text = captured.get().encode(screen.encoding, "replace").decode(screen.encoding)
+        screen.file.write(text)
+    return None
+
+
+def board(business: Business, desk: Desk) -> RenderableType:
+    """Everything on one screen, for as many columns as there are (from 72 on)."""
+    return _Board(business, desk)
+
+
+class _Board:
+    """The board as rich draws it: laid out for the console's width at that moment."""
+
+    def __init__(self, business: Business, desk: Desk) -> None:
+        self._office = Office(business, desk)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = max(NARROWEST, options.max_width)
+        page = Group(*_parts(self._office, width, options.height))
+        yield from console.render(page, options.update(width=width, height=None))
+
+
+def _parts(office: Office, width: int, height: int | None) -> Iterator[RenderableType]:
+    """The board from top to bottom; a low terminal goes without rules, then without old news."""
+    beyond = 2 * max(0, len(office.names) - 4) + max(0, len(office.names) - 4)
+    missing = 0 if height is None else max(0, FULL_HEIGHT + beyond - height)
+    rule = [] if missing else [Text("─" * width, style="dim", no_wrap=True)]
+    yield _header(office, width)
+    yield from _on_the_line(office)
+    yield from rule
+    yield _today(office, width)
+    yield _legend()
+    yield from rule
+    yield _ahead_and_sky(office, width)
+    yield from rule
+    yield from _counts(office)
+    yield from _recent(office, RECENT if not missing else max(0, RECENT + _RULES - missing))
+
+
+def _line(*pieces: str | tuple[str, str] | Text, overflow: Any = "ellipsis") -> Text:
+    return Text.assemble(*pieces, no_wrap=True, overflow=overflow)
+
+
+def _header(office: Office, width: int) -> RenderableType:
+    business, desk = office.business, office.desk
+    wide = width >= WIDE_FROM
+    cut = None if wide else -len(".00")
+    cash = int(desk["cash"])
+    profit = cash - int(office.book["starting_cash"])
+    left = _line(
+        (business.scenario.company, "bold"),
+        f"  {business.date_of(office.today):%a %Y-%m-%d} ",
+        (clock(office.clock), "bold"),
+        f"  day {office.today + 1}" + (f" of {business.days}" if wide else f"/{business.days}"),
+    )
+    if desk["bankrupt"]:
+        left.append("  BANKRUPT", "bold red")
+    elif desk["phase"] == Phase.ENDED:
+        left.append("  ended", "bold")
+    right = _line(
+        "cash ",
+        (dollars(cash)[:cut], "bold red" if cash < 0 else "bold"),
+        "  profit ",
+        (dollars(profit, sign=True)[:cut], "red" if profit < 0 else "green"),
+    )
+    head = Table.grid(expand=True)
+    head.width = width
+    head.add_column(ratio=1, no_wrap=True)
+    head.add_column(justify="right", no_wrap=True)
+    head.add_row(left, right)
+    return head
+
+
+def _on_the_line(office: Office) -> Iterator[Text]:
+    call = office.desk.call
+    if call is None:
+        phoned = int(office.desk["phoned"])
+        if phoned < 0:
+            yield _line(("☎ no call on the line", "dim"))
+        else:
+            yield _line(("☎ ", "bold"), f"the customer of job {phoned + 1} cancels it")
+        yield Text("")
+        return
+    number, service = f"☎ call {int(office.desk['line']) + 1} ", int(call["service"])
+    yield _line(
+        (number, "bold"),
+        ("URGENT ", "bold red") if call["urgent"] else "",
+        (office.service(service), "bold"),
+        (" (not our work)", "dim") if service >= office.book["services"] else "",
+        f" · {office.business.scenario.customers[int(call['customer'])].label}",
+    )
+    zone = office.business.roadmap.zones[int(call["zone"])].name
+    address = office.business.roadmap.address(int(call["address"])).text
+    yield _line(" " * len(number), f"{zone} · {address}")
+
+
+def _today(office: Office, width: int) -> Table:
+    """Technicians by windows: who does what now, the jobs of each window, the clock across them."""
+    windows = int(office.book["windows"])
+    name = 24 if width >= WIDE_FROM else 19
+    cell = (width - name) // windows - 1
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(width=name, no_wrap=True, overflow="ellipsis")
+    for _ in range(windows):
+        table.add_column(width=cell)
+    heads = [
+        Text(window_text(office.business, k).replace(":00", ""), "bold") for k in range(windows)
+    ]
+    table.add_row(Text("Today", "bold"), *heads)
+    table.add_row(Text(f"now {clock(office.clock)}", "dim"), *_now_line(office, cell))
+    for technician, full in enumerate(office.names):
+        who = full if width >= WIDE_FROM else full[:name]
+        jobs = office.visits(office.today, technician)
+        cells = [
+            _cell(
+                office,
+                technician,
+                window,
+                [j for j in jobs if office.calls[j]["window"] == window],
+                cell,
+            )
+            for window in range(windows)
+        ]
+        table.add_row(Text.assemble((who, "bold"), "\n", _doing(office, technician, width)), *cells)
+    return table
+
+
+def _now_line(office: Office, cell: int) -> Iterator[Text]:
+    now = office.clock - office.today * DAY_SECONDS
+    for opens, closes in zip(
+        office.book["opens"].tolist(), office.book["closes"].tolist(), strict=True
+    ):
+        if closes <= opens:
+            return
+        passed = min(cell, max(0, (now - opens) * cell // (closes - opens)))
+        yield _line(("━" * passed, "bold"), ("┄" * (cell - passed), "dim"))
+
+
+def _cell(office: Office, technician: int, window: int, jobs: list[int], width: int) -> Text:
+    if not jobs:
+        off = not office.on_shift(technician, window)
+        return Text("off" if off else "·", "dim")
+    room = max(1, (width + 1) // _MARK_WIDTH) * _CELL_LINES
+    shown = jobs if len(jobs) <= room else jobs[: room - 1]
+    text = Text(no_wrap=False)
+    for place, job in enumerate(shown):
+        mark = MARKS[CallState(int(office.calls[job]["state"]))]
+        text.append(" " if place else "").append(f"{mark.sign}{job + 1}", mark.style)
+    if len(shown) < len(jobs):
+        text.append(f" +{len(jobs) - len(shown)}", "bold")
+    return text
+
+
+def _doing(office: Office, technician: int, width: int) -> Text:
+    man = office.desk["technicians"][technician]
+    since = ("since " if width >= WIDE_FROM else "") + clock(man["since"])
+    if int(man["activity"]) in _DOING:
+        verb, style = _DOING[Activity(int(man["activity"]))]
+        return _line((f"{verb} {int(man['job']) + 1} {since}", style))
+    home = (int(office.book["home_x"][technician]), int(office.book["home_y"][technician]))
+    if (int(man["x"]), int(man["y"])) == home:
+        return _line(("at home", "dim"))
+    return _line((f"free {since}", "dim"))
+
+
+def _legend() -> Text:
+    pieces = [(f"{mark.sign} {mark.word}  ", mark.style) for mark in MARKS.values()]
+    return _line(*pieces)
+
+
+def _ahead_and_sky(office: Office, width: int) -> Table:
+    grid = Table.grid(padding=(0, 3, 0, 0))
+    grid.width = width
+    grid.add_column(no_wrap=True)
+    grid.add_column(ratio=1)
+    grid.add_row(_ahead(office), _sky(office))
+    return grid
+
+
+def _ahead(office: Office) -> Table:
+    """How many jobs each technician has booked on each of the next days."""
+    days = range(office.today + 1, office.today + int(office.book["booking_days"]))
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(min_width=max(map(len, office.firsts)), no_wrap=True)
+    for _ in days:
+        table.add_column(width=2, justify="right")
+    dates = [office.business.date_of(day) for day in days]
+    last = office.business.days
+    styles = ["bold" if day < last else "dim" for day in days]
+    heads = zip(dates, styles, strict=True)
+    table.add_row(
+        Text("Ahead", "bold"),
+        *(Text(f"{_DAYS[date.weekday()]}\n{date.day:2}", style) for date, style in heads),
+    )
+    waiting = office.calls[office.calls["state"] == CallState.BOOKED]
+    for technician, name in enumerate(office.firsts):
+        mine = waiting["day"][waiting["technician"] == technician]
+        counts = [int(np.count_nonzero(mine == day)) for day in days]
+        table.add_row(
+            name, *(Text(str(n), _load_style(n)) if n else Text("·", "dim") for n in counts)
+        )
+    return table
+
+
+def _load_style(jobs: int) -> str:
+    if jobs >= 5:
+        return "bold red"
+    return "yellow" if jobs >= 3 else "default"
+
+
+def _sky(office: Office) -> Text:
+    """Today's weather: the zones under each condition, with their highs."""
+    zones = office.business.roadmap.zones
+    today = office.desk["forecast"][0][: len(zones)]
+    text = Text.assemble(("Weather today\n", "bold"))
+    for condition in Condition:
+        under = np.flatnonzero(today["condition"] == condition).tolist()
+        if not under:
+            continue
+        highs = today["high"][under]
+        low, high = int(highs.min()), int(highs.max())
+        span = f"{low}" if low == high else f"{low}-{high}"
+        word = condition.name.lower().replace("_", " ")
+        text.append(f"{word} {span}°F ", _SKY_STYLES.get(condition, "default"))
+        everywhere = len(under) == len(zones)
+        where = "everywhere" if everywhere else ", ".join(zones[zone].name for zone in under)
+        text.append(where + "\n", "dim" if everywhere else "")
+    text.right_crop(1)
+    return text
+
+
+def _counts(office: Office) -> Iterator[Text]:
+    states = office.calls["state"]
+    count = {state: int(np.count_nonzero(states == state)) for state in CallState}
+    jobs = sum(count[state] for state in CallState if state >= CallState.BOOKED)
+    to_come = sum(count[s] for s in CallState if CallState.BOOKED <= s <= CallState.WORKING)
+    missed, failed = count[CallState.MISSED], count[CallState.FAILED]
+    yield _line(
+        ("Calls ", "bold"),
+        f"{len(states)} so far: {jobs} booked, {count[CallState.DECLINED]} declined, ",
+        f"{count[CallState.REJECTED] + count[CallState.UNANSWERED]} rejected",
+    )
+    yield _line(
+        ("Jobs  ", "bold"),
+        (f"{count[CallState.DONE]} done", "green"),
+        f", {to_come} open, ",
+        (f"{missed} missed", "red" if missed else ""),
+        ", ",
+        (f"{failed} failed", "red" if failed else ""),
+        f", {count[CallState.CANCELLED]} cancelled; ",
+        f"lowest cash {dollars(int(office.desk['lowest']))}",
+    )
+
+
+def _recent(office: Office, lines: int) -> Iterator[Text]:
+    """The last things that happened, read off the times that DESK keeps of every call."""
+    last = sorted(happenings(office))[-lines:] if lines else []
+    for happening in last:
+        call = office.calls[happening.job]
+        detail = f"  {office.service(int(call['service']))}"
+        if call["day"] >= 0 and happening.word != "rejected":
+            day = office.business.date_of(int(call["day"]))
+            window = window_text(office.business, int(call["window"]))
+            detail += f", {office.firsts[int(call['technician'])]}, {day:%a %d} {window}"
+        if happening.word == "done":
+            detail += f", {dollars(int(call['invoice']))}"
+        yield _line(
+            (f"{clock(happening.at)} ", "dim"),
+            f"{happening.job + 1:>3} ",
+            (f"{happening.word:<9}", happening.style),
+            detail,
+        )
+    for _ in range(lines - len(last)):
+        yield Text("")

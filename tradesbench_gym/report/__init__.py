@@ -1,0 +1,1 @@
+"""Many runs at once, what they came to, and tables of it beside the published figures."""

@@ -1,0 +1,224 @@
+"""Playing policies × seeds, in this process and in others, with the same results whatever their number.
+
+A run depends on its policy and seed alone, so who plays it does not matter: this process plays from
+the back of the list while workers, which take a second to start, play from the front. It knows no
+table and no figure of the report.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.synchronize import Event
+from typing import Any, TypeAlias
+
+from tradesbench_gym.company.business import Business
+from tradesbench_gym.company.play import Results, play
+from tradesbench_gym.company.simulation import Simulation
+from tradesbench_gym.core.codecache import QUIET
+from tradesbench_gym.core.layout import Entry
+from tradesbench_gym.errors import PolicyError, TradesBenchError
+from tradesbench_gym.policies import make_policy
+
+Ticket: TypeAlias = tuple[str, int]
+"""A policy and the seed of the run it plays."""
+_LARGEST_CHUNK = 16
+_CHUNKS_A_WORKER = 8
+_START_SECONDS = 2.0
+"""About what a worker takes to import, open the business and load the compiled rules."""
+_FIXED = (Entry.BASE_PAY, Entry.ON_CALL_PAY, Entry.OVERHEAD)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One finished run: who played it, what it came to, and the base pay, on-call pay and overhead in cents."""
+
+    policy: str
+    results: Results
+    fixed_costs: int
+
+    @property
+    def bankrupt(self) -> bool:
+        """Whether the company went bankrupt."""
+        return self.results.bankrupt_on is not None
+
+
+def usable_cores() -> int:
+    """Cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
+
+
+def play_all(
+    business: Business,
+    policies: Sequence[str],
+    seeds: Sequence[int],
+    *,
+    workers: int | None = None,
+    done: Callable[[int], None] = lambda _count: None,
+) -> list[Played]:
+    """Play every policy on every seed, in order of policy, then seed.
+
+    Args:
+        business: the company that all runs share.
+        policies: names, with settings if any.
+        seeds: numbers of runs.
+        workers: processes that play, this one included; if not given, one for each usable core as
+            soon as the runs left would take longer than starting them.
+        done: told how many more runs have been played, in this process.
+
+    Raises:
+        PolicyError: an unknown policy or setting, found before anything is played; or a run that
+            failed, named by policy and seed.
+        TradesBenchError: a worker process died.
+    """
+    for policy in policies:
+        make_policy(policy)
+    tickets = [(policy, seed) for policy in policies for seed in seeds]
+    most = usable_cores() if workers is None else workers
+    chunks = list(_chunks(tickets, most))
+    player = Player(business)
+    played = _alone_while_quicker(player, chunks, most, done) if workers is None else []
+    rest = chunks[len(played) :]
+    if most > 1 and len(rest) > 1:
+        played += _play_together(player, business, rest, min(most, len(rest)) - 1, done)
+    else:
+        played += [player.play(chunk, done) for chunk in rest]
+    return [run for chunk in played for run in chunk]
+
+
+class Player:
+    """Plays run after run in one simulation."""
+
+    def __init__(self, business: Business, stopped: Callable[[], bool] = lambda: False) -> None:
+        self._simulation = Simulation(business=business)
+        self._stopped = stopped
+
+    def play(
+        self, chunk: Sequence[Ticket], done: Callable[[int], None] = lambda _count: None
+    ) -> list[Played]:
+        """Play a chunk in order, or the beginning of it when told to stop."""
+        finished = []
+        for policy, seed in chunk:
+            if self._stopped():
+                break
+            finished.append(self._play_one(policy, seed))
+            done(1)
+        return finished
+
+    def _play_one(self, policy: str, seed: int) -> Played:
+        simulation = self._simulation
+        try:
+            simulation.restart(seed)
+            results = play(simulation, make_policy(policy, seed=seed))
+        except TradesBenchError as error:
+            sentence = f"{policy} on seed {seed}: {error.message}"
+            raise PolicyError(sentence, code=error.code, field=error.field) from error
+        except Exception as error:
+            sentence = f"{policy} on seed {seed} failed with {type(error).__name__}: {error}"
+            raise PolicyError(sentence, code="policy_failed", field="policy") from error
+        ledger = simulation.record["ledger"]
+        return Played(policy, results, -sum(int(ledger[entry]) for entry in _FIXED))
+
+
+def _alone_while_quicker(
+    player: Player, chunks: Sequence[list[Ticket]], cores: int, done: Callable[[int], None]
+) -> list[list[Played]]:
+    """Play from the front until other processes would save more time than starting them takes."""
+    played = [
+        player.play(chunk, done) for chunk in chunks[:1]
+    ]  # not timed: it may compile the rules
+    begun = time.perf_counter()
+    for count in range(1, len(chunks)):
+        each = (time.perf_counter() - begun) / max(1, count - 1)
+        if each * (len(chunks) - count) * (1 - 1 / cores) > _START_SECONDS:
+            break
+        played.append(player.play(chunks[count], done))
+    return played
+
+
+def _chunks(tickets: list[Ticket], workers: int) -> Iterator[list[Ticket]]:
+    size = max(1, min(_LARGEST_CHUNK, len(tickets) // (workers * _CHUNKS_A_WORKER)))
+    for start in range(0, len(tickets), size):
+        yield tickets[start : start + size]
+
+
+def _play_together(
+    player: Player,
+    business: Business,
+    chunks: Sequence[list[Ticket]],
+    others: int,
+    done: Callable[[int], None],
+) -> list[list[Played]]:
+    context = get_context("spawn")
+    stop = context.Event()
+    pool = ProcessPoolExecutor(others, context, _begin, (business, stop))
+    own: dict[int, list[Played]] = {}
+    try:
+        with _deaf_to_interrupts():
+            futures = [pool.submit(_play_chunk, chunk) for chunk in chunks]
+        for future, chunk in zip(futures, chunks, strict=True):
+            future.add_done_callback(_counting(done, len(chunk)))
+        for index in reversed(range(len(chunks))):
+            if futures[index].cancel():
+                own[index] = player.play(chunks[index], done)
+            elif futures[index].done():
+                futures[index].result()
+        return [own[k] if k in own else futures[k].result() for k in range(len(chunks))]
+    except BrokenProcessPool as error:
+        raise TradesBenchError(
+            "a worker process died before its runs were played; try --workers 1",
+            code="worker_died",
+            field="workers",
+        ) from error
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _counting(done: Callable[[int], None], runs: int) -> Callable[[Future[Any]], None]:
+    def tell(future: Future[Any]) -> None:
+        if not future.cancelled() and future.exception() is None:
+            done(runs)
+
+    return tell
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes started here inherit that Ctrl-C is not for them: this process ends them in order."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+_player: Player | None = None
+
+
+def _begin(business: Business, stop: Event) -> None:
+    """Set up a worker, once for all its chunks."""
+    global _player  # noqa: PLW0603  # a worker's only place to keep something between chunks
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ[QUIET] = "1"  # whoever waits is told by the first process
+    _player = Player(business, stop.is_set)
+
+
+def _play_chunk(chunk: list[Ticket]) -> list[Played]:
+    if _player is None:
+        raise RuntimeError("this worker was never set up")
+    return _player.play(chunk)
