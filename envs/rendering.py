@@ -58,7 +58,6 @@ def show(business: Business, desk: Desk, mode: str) -> str | None:
             force_terminal=True,
             color_system="standard",
             legacy_windows=False,
-            _environ={},
         )
         with page.capture() as captured:
             page.print(drawn)
@@ -74,21 +73,29 @@ def show(business: Business, desk: Desk, mode: str) -> str | None:
     return None
 
 
-def board(business: Business, desk: Desk) -> RenderableType:
-    """Everything on one screen, for as many columns as there are (from 72 on)."""
-    return _Board(business, desk)
+def board(business: Business, desk: Desk, height: int | None = None) -> RenderableType:
+    """Everything on one screen, for as many columns as there are (from 72 on).
+
+    Args:
+        business: of the run.
+        desk: what a dispatcher may know now; it is copied.
+        height: lines there are, if the board is to make do with them.
+
+    """
+    return _Board(business, desk, height)
 
 
 class _Board:
     """The board as rich draws it: laid out for the console's width at that moment."""
 
-    def __init__(self, business: Business, desk: Desk) -> None:
+    def __init__(self, business: Business, desk: Desk, height: int | None) -> None:
         self._office = Office(business, desk)
+        self._height = height
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = max(NARROWEST, options.max_width)
-        page = Group(*_parts(self._office, width, options.height))
-        yield from console.render(page, options.update(width=width, height=None))
+        page = Group(*_parts(self._office, width, self._height))
+        yield from console.render(page, options.update(width=width))
 
 
 def _parts(office: Office, width: int, height: int | None) -> Iterator[RenderableType]:
@@ -122,12 +129,9 @@ def _header(office: Office, width: int) -> RenderableType:
         (business.scenario.company, "bold"),
         f"  {business.date_of(office.today):%a %Y-%m-%d} ",
         (clock(office.clock), "bold"),
-        f"  day {office.today + 1}" + (f" of {business.days}" if wide else f"/{business.days}"),
+        "  ",
+        _day_or_end(office, wide=wide),
     )
-    if desk["bankrupt"]:
-        left.append("  BANKRUPT", "bold red")
-    elif desk["phase"] == Phase.ENDED:
-        left.append("  ended", "bold")
     right = _line(
         "cash ",
         (dollars(cash)[:cut], "bold red" if cash < 0 else "bold"),
@@ -140,6 +144,15 @@ def _header(office: Office, width: int) -> RenderableType:
     head.add_column(justify="right", no_wrap=True)
     head.add_row(left, right)
     return head
+
+
+def _day_or_end(office: Office, *, wide: bool) -> Text:
+    if office.desk["bankrupt"]:
+        return Text("BANKRUPT", "bold red")
+    if office.desk["phase"] == Phase.ENDED:
+        return Text("run ended", "bold")
+    between = " of " if wide else "/"
+    return Text(f"day {office.today + 1}{between}{office.business.days}")
 
 
 def _on_the_line(office: Office) -> Iterator[Text]:

@@ -23,11 +23,13 @@ from tradesbench_gym.core.observe import (
     INT_OFFSETS,
     INTS,
     JOB_COLUMNS,
+    MASK_WORDS,
     OBSERVATION,
     OPEN_JOBS,
     PLANNED,
     PLANNED_FLOATS,
     WORST_SLACK,
+    Part,
 )
 
 _DOLLAR = 100.0
@@ -179,37 +181,33 @@ class Buffers:
 
     def __init__(self, business: Business, planned: bool) -> None:
         self.shape = shape_of(business)
-        self._float_count = PLANNED_FLOATS if planned else FLOATS
+        before_mask = INTS + (PLANNED_FLOATS if planned else FLOATS)
+        self._row = (1, before_mask + MASK_WORDS)
+        self._mask_offset = before_mask * np.dtype(np.int32).itemsize
         sizes = self.shape.sizes()
         pieces = OBSERVATION + (PLANNED if planned else ())
-        self._floats = [(p.name, _piece(FLOAT_OFFSETS, p, sizes)) for p in pieces if p.floats]
-        self._ints = [(p.name, _piece(INT_OFFSETS, p, sizes)) for p in pieces if not p.floats]
+        self._ints = [(p.name, _piece(p, INT_OFFSETS, 0, sizes)) for p in pieces if not p.floats]
+        self._floats = [(p.name, _piece(p, FLOAT_OFFSETS, INTS, sizes)) for p in pieces if p.floats]
         self._mask_shape = (self.shape.technicians, self.shape.days, self.shape.windows)
 
-    def fresh(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32], npt.NDArray[np.int8]]:
-        """Zeroed arrays for whole numbers, floats and the mask: new ones each step, so that none
-        changes later.
-        """
-        return (
-            np.zeros(INTS, np.int32),
-            np.zeros(self._float_count, np.float32),
-            np.zeros(self.shape.slots, np.int8),
-        )
+    def fresh(self) -> npt.NDArray[np.int32]:
+        """A zeroed row, shape (1, width): a new one each step, so that none changes later."""
+        return np.zeros(self._row, np.int32)
 
-    def observation(
-        self, ints: npt.NDArray[np.int32], floats: npt.NDArray[np.float32]
-    ) -> dict[str, npt.NDArray[Any]]:
-        """The arrays by name."""
+    def observation(self, row: npt.NDArray[np.int32]) -> dict[str, npt.NDArray[Any]]:
+        """The arrays by name: views of the row."""
+        ints = row[0]
+        floats = ints.view(np.float32)
         seen: dict[str, npt.NDArray[Any]] = {name: ints[where] for name, where in self._ints}
         for name, where in self._floats:
             seen[name] = floats[where]
         return seen
 
-    def mask(self, flat: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
-        """Legal offers, shape (technicians, days ahead, windows)."""
-        return flat.reshape(self._mask_shape)
+    def mask(self, row: npt.NDArray[np.int32]) -> npt.NDArray[np.int8]:
+        """Legal offers, int8, shape (technicians, days ahead, windows): a view of the row."""
+        return np.ndarray(self._mask_shape, np.int8, row.data, self._mask_offset)
 
 
-def _piece(offsets: dict[str, int], part: Any, sizes: dict[str, int]) -> slice:
-    start = offsets[part.name]
+def _piece(part: Part, offsets: dict[str, int], shift: int, sizes: dict[str, int]) -> slice:
+    start = shift + offsets[part.name]
     return slice(start, start + sizes.get(part.name, part.size))

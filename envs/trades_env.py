@@ -17,7 +17,6 @@ from tradesbench_gym.company.play import results
 from tradesbench_gym.company.refusals import booking_error
 from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core.layout import Refusal, Stop
-from tradesbench_gym.core.observe import FLOAT_OFFSETS
 from tradesbench_gym.core.step import CONTINUE, REFUSED, REJECTED
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.envs.spaces import Buffers, action_space, observation_space
@@ -166,7 +165,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         self._buffers = Buffers(business, observation == "planned")
         self.action_space = action_space(self._buffers.shape)
         self.observation_space = observation_space(business, observation == "planned")
-        _, self._floats, self._mask = self._buffers.fresh()
+        self._row = self._buffers.fresh()
         self._run_seed = -1
         self._ready = False
         self._last = REFUSED
@@ -208,10 +207,10 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
             if self.strict:
                 raise ActionError(wrong.message, code=wrong.code, field=wrong.field)
             chosen = _REJECT
-        today = self._floats
+        before = self._row
         answer, stop, cents, seen = self._play(chosen)
         if answer < 0:
-            wrong = self._refused(today, answer, chosen)
+            wrong = self._refused(before, answer, chosen)
         self._ready = stop != Stop.ENDED
         info = self._info()
         info["answer"] = _ANSWERS[max(answer, REJECTED)]
@@ -224,9 +223,10 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         return seen, cents / _CENTS, not self._ready, False, info
 
     def _refused(
-        self, seen: npt.NDArray[np.float32], answer: int, chosen: npt.NDArray[np.int64]
+        self, row: npt.NDArray[np.int32], answer: int, chosen: npt.NDArray[np.int64]
     ) -> TradesBenchError:
-        day = int(seen[FLOAT_OFFSETS["time"]])  # of the call: the world has moved on since
+        # The day of the call, from what was seen then: the world has moved on since.
+        day = int(self._buffers.observation(row)["time"][0])
         why = Refusal(-answer)
         return booking_error(self._simulation.business, day, why, *chosen[1:].tolist())
 
@@ -253,7 +253,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
 
         Entry 0 is "reject", then technician, days ahead and window with the window fastest.
         """
-        return np.concatenate(([True], self._mask.astype(np.bool_)))
+        return np.concatenate(([True], self._buffers.mask(self._row).ravel().astype(np.bool_)))
 
     @property
     def desk(self) -> Desk:
@@ -309,22 +309,21 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         self._run_seed, self._ready, self._last = kept
         self._look()
 
-    # -- inside ------------------------------------------------------------------------------------
-    # -------------
+    # -- inside --
 
     def _play(
         self, chosen: npt.NDArray[np.int64]
     ) -> tuple[int, int, int, dict[str, npt.NDArray[Any]]]:
-        ints, self._floats, self._mask = self._buffers.fresh()
-        answer, stop, cents = self._simulation.step(chosen, REFUSED, ints, self._floats, self._mask)
+        self._row = row = self._buffers.fresh()
+        answer, stop, cents = self._simulation.step(chosen, REFUSED, row)
         self._last = max(answer, REFUSED)
-        return answer, stop, cents, self._buffers.observation(ints, self._floats)
+        return answer, stop, cents, self._buffers.observation(row)
 
     def _look(self) -> dict[str, npt.NDArray[Any]]:
         """The present observation again, after a state was set."""
-        ints, self._floats, self._mask = self._buffers.fresh()
-        self._simulation.observe(self._last, ints, self._floats, self._mask)
-        return self._buffers.observation(ints, self._floats)
+        self._row = row = self._buffers.fresh()
+        self._simulation.observe(self._last, row)
+        return self._buffers.observation(row)
 
     def observe(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         """The present observation and info, as the last `reset` or `step` gave them: for use after
@@ -333,7 +332,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         return self._look(), self._info()
 
     def _info(self) -> dict[str, Any]:
-        return {"run_seed": self._run_seed, "action_mask": self._buffers.mask(self._mask)}
+        return {"run_seed": self._run_seed, "action_mask": self._buffers.mask(self._row)}
 
     def _fault(self, chosen: npt.NDArray[np.int64]) -> TradesBenchError | None:
         if not 0 <= chosen[0] <= 1:

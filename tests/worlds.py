@@ -213,9 +213,10 @@ class Script:
         return self.run["technicians"][technician]
 
     def open_day(self) -> None:
-        """Play to 07:00 of the next day and clear the line."""
+        """Play to 07:00 of the next day, clear the line, and keep all but the script's callers away."""
         assert self.simulation.next_call() == Stop.NEW_CALL
         self.simulation.reject()
+        self.run["due_count"] = self.run["due_next"]
 
     def next_stop(self) -> Stop:
         """The next stop; a cancellation is acknowledged."""

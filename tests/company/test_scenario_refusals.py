@@ -19,6 +19,7 @@ from tests.company.scenarios import (
 from tradesbench_gym.company.scenario import load_scenario
 from tradesbench_gym.company.scenario_rules import LONGEST_ROAD_METRES, latest_finish
 from tradesbench_gym.errors import ScenarioError
+from tradesbench_gym.roads import open_map
 
 
 @pytest.fixture(scope="module")
@@ -255,12 +256,19 @@ def test_numbers_with_which_somebody_could_still_work_at_06_45_are_refused() -> 
 
 
 def test_cars_too_slow_to_be_home_before_morning_are_refused() -> None:
-    error = refusal({"driving.speed_factor": "0.4"})
-    # 120 km / (37 km/h x 0.4) x 1.4 x 1.08 = 12.3 hours from 19:00 on
-    assert LONGEST_ROAD_METRES == 120_000
+    error = refusal({"driving.speed_factor": "0.5"})
+    # 150 km / (37 km/h x 0.5) x 1.4 x 1.08 = 12.3 hours from 19:00 on; 11.75 are allowed.
+    assert LONGEST_ROAD_METRES == 150_000
     assert "which now takes up to 12.3 hours" in str(error)
     assert error.field == "driving.speed_factor"
-    assert SUNRIDGE.replace({"driving.speed_factor": "0.42"}).driving.speed_factor < 1
+    # 150 km / (37 km/h x 0.53) x 1.4 x 1.08 = 11.6 hours
+    assert SUNRIDGE.replace({"driving.speed_factor": "0.53"}).driving.speed_factor < 1
+
+
+def test_no_drive_in_phoenix_is_longer_than_the_loader_reckons_with() -> None:
+    phoenix = open_map("phoenix")
+    from_door_to_anchor = int(phoenix.places["leg"].max())
+    assert int(phoenix.metres.max()) + 2 * from_door_to_anchor <= LONGEST_ROAD_METRES
 
 
 def test_an_unknown_name_is_told_which_scenarios_there_are() -> None:

@@ -243,7 +243,6 @@ def test_a_customer_of_the_book_who_was_missed_never_calls_again() -> None:
     script = Script({"demand.book_share": 1, "demand.book": 1, "demand.start": 2})
     first = int(script.run["n_calls"]) - 1
     assert script.job(first)["book"] == 0
-    script.run["due_count"] = script.run["due_next"]
     number = script.call("08:30", PLUMBING, 8)
     assert script.job(number)["book"] == 0
     script.simulation.offer(KATHERINE, 0, W09)  # not qualified: the visit fails

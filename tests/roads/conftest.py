@@ -20,9 +20,11 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="session")
-def phoenix() -> RoadMap:
-    """The map that ships."""
-    return open_map("phoenix")
+def phoenix(tmp_path_factory: pytest.TempPathFactory) -> RoadMap:
+    """The map that ships, unpacked for these tests alone: they run without a home folder too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRADESBENCH_CACHE", str(tmp_path_factory.mktemp("maps")))
+        return open_map("phoenix")
 
 
 @pytest.fixture

@@ -1,1 +1,1 @@
-"""The commands of `tradesbench`, a module each. They talk to people; what they show is worked out below."""
+"""The commands of `tradesbench`, a module each: they talk to people and work nothing out."""

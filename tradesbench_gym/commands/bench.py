@@ -135,6 +135,7 @@ def write_csv(path: Path, played: Sequence[Played]) -> None:
 
     Raises:
         TradesBenchError: the file cannot be written.
+
     """
     rows = [run_as_row(run) for run in played]
     try:

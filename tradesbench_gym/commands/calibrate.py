@@ -80,6 +80,7 @@ def parse_changes(texts: Sequence[str]) -> dict[str, Any]:
 
     Raises:
         TradesBenchError: text without an equals sign.
+
     """
     found: dict[str, Any] = {}
     for text in texts:

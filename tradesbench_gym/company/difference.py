@@ -28,6 +28,7 @@ class Difference:
         common: the last of them; None if they part at once.
         left, right: the first two that differ; None where that run has no more events.
         differing: names of the fields in which the two differ; empty where one is missing.
+
     """
 
     place: int
@@ -80,6 +81,7 @@ def read_events(lines: Iterable[str], name: str) -> Iterator[Event]:
 
     Raises:
         StateError: a line that is no event; it is named by its number.
+
     """
     for number, line in enumerate(lines, start=1):
         if line.strip():

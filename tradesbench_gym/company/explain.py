@@ -1,8 +1,8 @@
 """What one call's chances came from: identity, words, threshold and outcome of each of its events.
 
-For auditors. It reads a run that has been played, draws the words anew and works the outcome out in
-plain whole numbers, by the letter of A.1-A.3, A.6 and A.9 of the report, and apart from the compiled
-rules, so that a test can hold the two against each other. It changes nothing.
+For auditors. It reads a run that has been played, draws the words anew and works the outcome out
+in plain whole numbers, by the letter of A.1-A.3, A.6 and A.9 of the report and apart from the
+compiled rules, so that a test can hold the two against each other. It changes nothing.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class CallEvent:
         drawn: identity, words and, where a chance was asked, threshold and answer.
         asked: what the words were asked, in a sentence.
         outcome: what came of it, by name: whole numbers (s, cents, thousandths) and yes or no.
+
     """
 
     drawn: Explanation
@@ -43,7 +44,7 @@ class CallEvent:
     outcome: dict[str, int | bool]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; words and threshold as text, for they exceed what JSON readers hold."""
+        """Plain values for JSON; words and thresholds as text, too large for many readers."""
         drawn = self.drawn
         return {
             "event": drawn.event.name.lower(),
@@ -65,6 +66,7 @@ def explain_call(simulation: Simulation, number: int) -> list[CallEvent]:
 
     Raises:
         StateError: no call of this number has rung.
+
     """
     rung = int(simulation.record["n_calls"])
     if not 1 <= number <= rung:
@@ -137,21 +139,21 @@ def _cancellation(case: _Case) -> CallEvent:
     drawn = case.drawn(Event.CANCELLATION, threshold)
     asked = f"does the customer cancel at a lead of {case.lead} minutes"
     asked += ", a storm on the day" if storm else ""
-    outcome: dict[str, int | bool] = {"wants_to": bool(drawn.happened)}
-    at = _phoned_at(case, drawn) if drawn.happened else NONE
-    outcome["phones"] = at != NONE
-    if at != NONE:
+    outcome: dict[str, int | bool] = {"wants_to_cancel": bool(drawn.happened)}
+    at = _phoned_at(case, drawn) if drawn.happened else None
+    outcome["phones"] = at is not None
+    if at is not None:
         outcome["at_s"] = at
     return CallEvent(drawn, asked, outcome)
 
 
-def _phoned_at(case: _Case, drawn: Explanation) -> int:
+def _phoned_at(case: _Case, drawn: Explanation) -> int | None:
     """One second of the calling hours from after the booking to the notice before the window."""
     seconds, moment = _plain(calendar.calling_seconds), _plain(calendar.calling_moment)
-    first = int(seconds(case.book, case.offered_at + 1))
+    first: int = int(seconds(case.book, case.offered_at + 1))
     last = int(seconds(case.book, case.opens - int(case.params["cancel_notice"]) + 1))
     if last <= first:
-        return NONE
+        return None
     return int(moment(case.book, first + _below(_word(drawn, 1), last - first)))
 
 

@@ -17,8 +17,8 @@ from tradesbench_gym.company.scenario_units import DAY_SECONDS, clock, exact, sh
 if TYPE_CHECKING:
     from tradesbench_gym.company.scenario import Scenario
 
-LONGEST_ROAD_METRES = 120_000
-"""The longest drive a map may ask for: some 70 km across, by road, with room to spare."""
+LONGEST_ROAD_METRES = 150_000
+"""The longest drive from door to door reckoned with; Phoenix has one of 133 km at most."""
 
 _PRECISION = 60
 

@@ -74,8 +74,7 @@ class Simulation:
         self._forget()
         engine.start(self._runs, 0, self.business.params, number, secret)
 
-    # -- time --------------------------------------------------------------------------------------
-    # -------------
+    # -- time --
 
     def advance(self) -> Stop:
         """Let the world run to the next stop.
@@ -106,8 +105,7 @@ class Simulation:
                 self.acknowledge()
         return stop
 
-    # -- answers -----------------------------------------------------------------------------------
-    # -------------
+    # -- answers --
 
     def offer(
         self, technician: int, ahead: int, window: int, *, service: int | None = None
@@ -198,9 +196,7 @@ class Simulation:
         self,
         action: npt.NDArray[np.int64],
         last: int,
-        ints: npt.NDArray[np.int32],
-        floats: npt.NDArray[np.float32],
-        mask: npt.NDArray[np.int8],
+        outs: npt.NDArray[np.int32],
     ) -> tuple[int, int, int]:
         """One step of a learner's environment: see `core.step`. Answer, stop and change of cash in
         cents.
@@ -219,9 +215,7 @@ class Simulation:
                 self._desks,
                 action,
                 last,
-                ints,
-                floats,
-                mask,
+                outs,
             )
             total += int(cents)
             last = int(answer)
@@ -230,18 +224,11 @@ class Simulation:
             self._keep_events()
             action = _PLAY_ON
 
-    def observe(
-        self,
-        last: int,
-        ints: npt.NDArray[np.int32],
-        floats: npt.NDArray[np.float32],
-        mask: npt.NDArray[np.int8],
-    ) -> None:
-        """Write the present observation and mask into zeroed arrays."""
-        observing.observe(self.desk.array, 0, last, ints, floats, mask)
+    def observe(self, last: int, outs: npt.NDArray[np.int32]) -> None:
+        """Write the present observation and mask into the zeroed row of `outs`."""
+        observing.observe(self.desk.array, 0, last, outs)
 
-    # -- looking -----------------------------------------------------------------------------------
-    # -------------
+    # -- looking --
 
     @property
     def desk(self) -> Desk:
@@ -293,8 +280,7 @@ class Simulation:
         self._kept.append(self._logs[0]["events"][: int(self._logs[0]["count"])].copy())
         self._logs["count"] = 0
 
-    # -- state -------------------------------------------------------------------------------------
-    # -------------
+    # -- state --
 
     def digest(self) -> str:
         """SHA-256 of the state's bytes, in hexadecimal."""

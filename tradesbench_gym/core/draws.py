@@ -31,20 +31,18 @@ class Event(IntEnum):
 
     WEATHER_REGION = 1
     WEATHER_ZONE = 2
-    EVENT_REGION = 3
-    EVENT_ZONE = 4
-    FORECAST = 5
-    QUOTAS = 6
-    CALL = 7
-    CALL_WORK = 8
-    CALLER = 9
-    BOOK = 10
-    BOOK_CALLER = 11
-    ANSWER = 12
-    CANCELLATION = 13
-    VISIT = 14
-    DRIVE = 15
-    POLICY = 16
+    FORECAST = 3
+    QUOTAS = 4
+    CALL = 5
+    CALL_WORK = 6
+    CALLER = 7
+    BOOK = 8
+    BOOK_CALLER = 9
+    ANSWER = 10
+    CANCELLATION = 11
+    VISIT = 12
+    DRIVE = 13
+    POLICY = 14
 
 
 ZERO = np.int64(0)
@@ -55,11 +53,9 @@ DAY_OFFSET = 1_000
 _CALL_IDENTITY = ("day of the call", "stream", "index in the stream")
 
 IDENTITY: dict[Event, tuple[str, ...]] = {
-    Event.WEATHER_REGION: ("day + 1000",),
-    Event.WEATHER_ZONE: ("zone", "day + 1000"),
-    Event.EVENT_REGION: ("day + 1000", "lead (0: what happens; 1 to 7: a false sign)"),
-    Event.EVENT_ZONE: ("zone", "day + 1000", "lead (as for the region)"),
-    Event.FORECAST: ("zone", "target day + 1000", "lead"),
+    Event.WEATHER_REGION: ("day + 1000", "lead (0: what happens; 1 to 7: a false sign)"),
+    Event.WEATHER_ZONE: ("zone", "day + 1000", "lead (as for the region)"),
+    Event.FORECAST: ("zone", "target day + 1000", "pair of leads (0: 1 and 2 … 3: 7 and 8)"),
     Event.QUOTAS: ("day + 1000",),
     Event.CALL: _CALL_IDENTITY,
     Event.CALL_WORK: _CALL_IDENTITY,
@@ -74,11 +70,9 @@ IDENTITY: dict[Event, tuple[str, ...]] = {
 }
 
 WORDS: dict[Event, tuple[str, ...]] = {
-    Event.WEATHER_REGION: ("bell", "bell", "bell"),
-    Event.WEATHER_ZONE: ("bell", "bell", "bell"),
-    Event.EVENT_REGION: ("storm", "rain", "wind"),
-    Event.EVENT_ZONE: ("storm", "rain", "wind"),
-    Event.FORECAST: ("bell", "bell", "bell", "signal lost"),
+    Event.WEATHER_REGION: ("anomaly", "storm", "rain", "wind"),
+    Event.WEATHER_ZONE: ("anomaly", "storm", "rain", "wind"),
+    Event.FORECAST: ("error, odd lead", "sign lost, odd lead", "error, even", "sign lost, even"),
     Event.QUOTAS: ("out-of-scope calls", "installation calls"),
     Event.CALL: ("time", "from the book", "which of the book", "zone"),
     Event.CALL_WORK: ("work", "customer type", "urgency", "address"),
@@ -107,8 +101,9 @@ _MANTISSA = 2.0**-53
 _CHUNK = np.uint64(0xFFFF)
 _CHUNK_BITS = np.uint64(16)
 _ROUNDS = 10
-_BELL_CENTRE = 12 * 65_535
-_BELL_UNIT = np.int64(2 * 65_536)
+_BELL_CENTRE = 4 * 65_535
+_BELL_UNIT = np.int64(75_674)
+"""Standard deviation of twice the sum of four uniform draws of 16 bits: 2 * 65,536 / sqrt(3)."""
 
 
 @rule
@@ -207,19 +202,14 @@ def triangle(word: Word, low: Int, usual: Int, high: Int) -> np.int64:
 
 
 @rule
-def _chunks(word: Word) -> np.int64:
-    total = np.int64(word & _CHUNK) + np.int64((word >> _CHUNK_BITS) & _CHUNK)
-    upper = word >> _HALF
-    return total + np.int64(upper & _CHUNK) + np.int64((upper >> _CHUNK_BITS) & _CHUNK)
-
-
-@rule
-def bell(word0: Word, word1: Word, word2: Word, spread: Int) -> np.int64:
-    """A deviate of mean 0 and standard deviation `spread`: the sum of twelve uniform draws, exact
-    on every machine.
+def bell(word: Word, spread: Int) -> np.int64:
+    """A deviate of mean 0 and standard deviation `spread`: the sum of the word's four 16-bit
+    quarters, exact on every machine.
     """
-    centred = 2 * (_chunks(word0) + _chunks(word1) + _chunks(word2)) - _BELL_CENTRE
-    return div_round(centred * np.int64(spread), _BELL_UNIT)
+    upper = word >> _HALF
+    quarters = np.int64(word & _CHUNK) + np.int64((word >> _CHUNK_BITS) & _CHUNK)
+    quarters += np.int64(upper & _CHUNK) + np.int64((upper >> _CHUNK_BITS) & _CHUNK)
+    return div_round((2 * quarters - _BELL_CENTRE) * np.int64(spread), _BELL_UNIT)
 
 
 @rule

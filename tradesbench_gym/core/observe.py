@@ -155,6 +155,7 @@ INT_OFFSETS = _offsets(False)
 FLOATS = FLOAT_OFFSETS["slot_slack"]
 PLANNED_FLOATS = FLOAT_OFFSETS[""]
 INTS = INT_OFFSETS[""]
+MASK_WORDS = _SLOTS // 4
 
 _CALL, _LAST, _ACTIVITY = INT_OFFSETS["call"], INT_OFFSETS["last_answer"], INT_OFFSETS["activity"]
 _SLOT_JOBS, _WEATHER, _OPEN_JOBS = (
@@ -174,6 +175,9 @@ _SLOT_SLACK, _SLOT_ADDED = FLOAT_OFFSETS["slot_slack"], FLOAT_OFFSETS["slot_adde
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
+Out = npt.NDArray[np.int32]
+Outs = npt.NDArray[np.int32]
+"""A row a run: INTS whole numbers, FLOATS (or PLANNED_FLOATS) floats, MASK_WORDS of mask bytes."""
 
 
 @rule
@@ -322,15 +326,21 @@ def write_plan(desk: Record, mask: npt.NDArray[np.int8], floats: Floats) -> None
                 place += 1
 
 
-@kernel
-def observe(
-    desks: Desks, j: Int, last_answer: Int, ints: Ints, floats: Floats, mask: npt.NDArray[np.int8]
-) -> None:
-    """Write observation and mask of desks[j] into zeroed arrays; with the plan if `floats` has room
-    for it.
-    """
-    desk = desks[j]
+@rule
+def write_out(desk: Record, last_answer: Int, out: Out) -> None:
+    """Fill one zeroed row: whole numbers, floats and mask behind one another."""
+    ints = out[:INTS]
+    floats = out[INTS : out.shape[0] - MASK_WORDS].view(np.float32)
+    mask = out[out.shape[0] - MASK_WORDS :].view(np.int8)
     write_mask(desk, mask)
     write_observation(desk, last_answer, ints, floats)
     if floats.shape[0] == PLANNED_FLOATS:
         write_plan(desk, mask, floats)
+
+
+@kernel
+def observe(desks: Desks, j: Int, last_answer: Int, outs: Outs) -> None:
+    """Write observation and mask of desks[j] into the zeroed row outs[j], with the plan if it has
+    room for it.
+    """
+    write_out(desks[j], last_answer, outs[j])

@@ -18,14 +18,7 @@ from tradesbench_gym.core.engine import (
 )
 from tradesbench_gym.core.jit import kernel, rule
 from tradesbench_gym.core.layout import Int, Stop, code
-from tradesbench_gym.core.observe import (
-    PLANNED_FLOATS,
-    Floats,
-    Ints,
-    write_mask,
-    write_observation,
-    write_plan,
-)
+from tradesbench_gym.core.observe import Outs, write_out
 
 _NEW_CALL, _ENDED, _EVENTS_FULL = code(Stop.NEW_CALL), code(Stop.ENDED), code(Stop.EVENTS_FULL)
 REFUSED = 0
@@ -48,12 +41,10 @@ def step(
     desks: Runs,
     action: npt.NDArray[np.int64],
     last: Int,
-    ints: Ints,
-    floats: Floats,
-    mask: npt.NDArray[np.int8],
+    outs: Outs,
 ) -> tuple[np.int64, np.int64, np.int64]:
     """Answer the call on the line, play on to the next one, and write observation and mask into
-    zeroed arrays.
+    the zeroed row outs[i].
 
     Returns what became of the answer (minus a `Refusal` where the offer was not let out and the
     call counts as rejected), the stop (a new call, the end, or a full log: take the events and call
@@ -70,10 +61,7 @@ def step(
             break
     if stop != _EVENTS_FULL:
         fill_desk(run, desks[i])
-        write_mask(desks[i], mask)
-        write_observation(desks[i], max(np.int64(answered), np.int64(REFUSED)), ints, floats)
-        if floats.shape[0] == PLANNED_FLOATS:
-            write_plan(desks[i], mask, floats)
+        write_out(desks[i], max(np.int64(answered), np.int64(REFUSED)), outs[i])
     return np.int64(answered), stop, np.int64(run["cash"]) - before
 
 

@@ -4,7 +4,7 @@
     my_module:decide        the function `decide` of a module that Python finds, here first
     path/to/file.py:decide  the function `decide` of a file
 
-Whatever a policy returns is looked at before the company is asked, so that rubbish is named as such.
+Whatever a policy returns is looked at before the company is asked: rubbish is named as such.
 This module knows policies, not runs.
 """
 
@@ -30,7 +30,7 @@ _FILE = ".py"
 
 
 def load_policy(spec: str, *, seed: int = 0) -> Policy:
-    """The policy of a name or of a person's own function, fresh for one run and checked at each call.
+    """The policy of a name or of a person's own function, fresh for one run, checked at each call.
 
     Args:
         spec: `oracle`, `oracle:margin=20`, `my_module:function` or `path/to/file.py:function`.
@@ -39,6 +39,7 @@ def load_policy(spec: str, *, seed: int = 0) -> Policy:
     Raises:
         PolicyError: no such policy, module, file or function. The policy itself raises one if it
             returns anything but a decision, or fails.
+
     """
     place, colon, name = spec.rpartition(":")
     registered = spec.partition(":")[0] in policy_names()
@@ -74,8 +75,8 @@ def _decision(given: Any, name: str, desk: Desk) -> Decision:
         technician, ahead, window = (operator.index(number) for number in given)
     except (TypeError, ValueError):
         raise PolicyError(
-            f"policy {name!r} returned {given!r:.80} at {_when(desk)}: a decision is None to reject, "
-            "or three whole numbers: technician, days ahead, window",
+            f"policy {name!r} returned {given!r:.80} at {_when(desk)}: a decision is None to "
+            "reject, or three whole numbers: technician, days ahead, window",
             code="no_decision",
             field="policy",
         ) from None
@@ -131,8 +132,8 @@ def _named_module(spec: str, place: str) -> ModuleType:
             known = None
         if known is None:
             raise PolicyError(
-                f"there is no policy {spec!r}: neither a registered one ({', '.join(policy_names())}) "
-                f"nor a module {place!r}",
+                f"there is no policy {spec!r}: no module {place!r}, and the registered ones are "
+                f"{', '.join(policy_names())}",
                 code="unknown_policy",
                 field="policy",
             )

@@ -34,6 +34,7 @@ class Published:
         text: as a table shows it.
         section: where the report says so.
         about: of which runs, when not of the oracle's on seed 5.
+
     """
 
     text: str
@@ -78,6 +79,7 @@ class Band:
         section: where the report says so.
         judged: whether the mean or every single run must lie in the band.
         low, high: the band, both ends included; None where it is open.
+
     """
 
     policy: str

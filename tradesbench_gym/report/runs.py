@@ -81,6 +81,7 @@ def play_all(
         PolicyError: an unknown policy or setting, found before anything is played; or a run that
             failed, named by policy and seed.
         TradesBenchError: a worker process died.
+
     """
     for policy in policies:
         make_policy(policy)

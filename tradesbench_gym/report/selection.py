@@ -24,6 +24,7 @@ def parse_seeds(text: str) -> list[int]:
 
     Raises:
         TradesBenchError: text that names no seeds.
+
     """
     found: dict[int, None] = {}
     for piece in text.split(","):
@@ -68,6 +69,7 @@ def parse_policies(text: str) -> list[str]:
 
     Raises:
         TradesBenchError: text that names no policy.
+
     """
     found = dict.fromkeys(_joined(text))
     if not found:

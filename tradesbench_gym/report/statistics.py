@@ -67,6 +67,7 @@ class Spread:
         count: runs that have the figure.
         mean, low, high: None when no run has it.
         deviation: sample standard deviation; None for fewer than two runs.
+
     """
 
     count: int

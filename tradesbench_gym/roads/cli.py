@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from tradesbench_gym.errors import TradesBenchError
+from tradesbench_gym.roads.content import PLANE_NAMES
 from tradesbench_gym.roads.layout import Kind
 from tradesbench_gym.roads.roadmap import RoadMap, open_map, write_map
 from tradesbench_gym.roads.shipped import SHIPPED
@@ -85,7 +86,7 @@ def build(
 ) -> None:
     """Build a map from its facts and write it to a file.
 
-    Example: tradesbench map build phoenix -o /tmp/phoenix.tbmap
+    Example: tradesbench map build phoenix -o phoenix.tbmap
     """
     if name not in BUILDERS:
         _refuse(f"There is no builder for '{name}': build one of {', '.join(BUILDERS)}.")
@@ -130,12 +131,7 @@ def summary(road_map: RoadMap) -> dict[str, Any]:
         "streets": len(content.table.streets),
         "junctions": len(content.network.nodes),
         "road_stretches": len(content.network.edges),
-        "plane": {
-            "origin_lat_e6": road_map.plane.origin_lat_e6,
-            "origin_lon_e6": road_map.plane.origin_lon_e6,
-            "metres_per_degree_lat": road_map.plane.metres_per_degree_lat,
-            "metres_per_degree_lon": road_map.plane.metres_per_degree_lon,
-        },
+        "plane": {name: getattr(road_map.plane, name) for name in PLANE_NAMES},
         "routing": dict(road_map.about.routing),
         "source": road_map.source,
         "licence": road_map.licence,

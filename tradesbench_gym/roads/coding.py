@@ -124,26 +124,30 @@ def _fold(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _unfold(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Inverse of `_fold`; works in place, for the largest columns are the largest arrays here."""
     one = values.dtype.type(1)
-    signed = values.view(f"<i{values.dtype.itemsize}")
-    half = (values >> one).view(signed.dtype)
-    result: npt.NDArray[Any] = half ^ -(signed & signed.dtype.type(1))
-    return result
+    sign = values & one
+    values >>= one
+    np.negative(sign, out=sign)  # 0 or all bits set
+    values ^= sign
+    return values.view(f"<i{values.dtype.itemsize}")
 
 
 def _planes(values: npt.NDArray[Any]) -> bytes:
+    """All lowest bytes, all second bytes …; empty planes at the top are left out."""
     width = values.dtype.itemsize
-    return np.ascontiguousarray(values.view(np.uint8).reshape(-1, width).T).tobytes()
+    planes = np.ascontiguousarray(values.view(np.uint8).reshape(-1, width).T)
+    used = max((k + 1 for k in range(width) if planes[k].any()), default=0)
+    return planes[:used].tobytes()
 
 
 def _from_planes(data: bytes, dtype: str, length: int) -> npt.NDArray[Any]:
     width = SIZES[dtype]
-    if len(data) != width * length:
-        raise ValueError(f"expected {width * length} bytes, found {len(data)}")
-    planes = np.frombuffer(data, dtype=np.uint8).reshape(width, length)
-    values: npt.NDArray[Any] = planes[0].astype(f"<u{width}")
-    for significance in range(1, width):
-        plane = planes[significance]
-        if plane.any():  # most high planes are empty, and looking is faster than shifting
-            values |= plane.astype(values.dtype) << values.dtype.type(8 * significance)
+    used = len(data) // length if length else 0
+    if len(data) != used * length or used > width:
+        raise ValueError(f"{len(data)} bytes are no planes of {length} numbers")
+    values: npt.NDArray[Any] = np.zeros(length, dtype=f"<u{width}")
+    planes = np.frombuffer(data, dtype=np.uint8).reshape(used, length)
+    for significance, plane in enumerate(planes):
+        values |= plane.astype(values.dtype) << values.dtype.type(8 * significance)
     return values

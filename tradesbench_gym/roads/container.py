@@ -15,7 +15,6 @@ import re
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +25,7 @@ import numpy.typing as npt
 from tradesbench_gym.errors import MapError
 from tradesbench_gym.roads import coding
 from tradesbench_gym.roads.content import (
+    ABOUT_NAMES,
     FORMAT,
     FORMAT_VERSION,
     About,
@@ -65,8 +65,6 @@ DAMAGE: Final = (
     ValueError,
     EOFError,
 )
-
-Progress = Callable[[str, int, int], None]
 
 
 def write_content(path: Path, content: Content) -> str:
@@ -243,8 +241,7 @@ def _assemble(manifest: dict[str, Any], columns: dict[str, npt.NDArray[Any]]) ->
 
 def about_from(manifest: dict[str, Any]) -> About:
     """The `About` of a manifest."""
-    names = ("name", "title", "state", "source", "licence", "attribution", "routing")
-    return About(**{name: manifest[name] for name in names})
+    return About(**{name: manifest[name] for name in ABOUT_NAMES})
 
 
 def zones_from(manifest: dict[str, Any]) -> tuple[Zone, ...]:

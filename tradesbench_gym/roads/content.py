@@ -32,6 +32,13 @@ from tradesbench_gym.roads.layout import (
 
 FORMAT: Final = "tradesbench-map"
 FORMAT_VERSION: Final = 1
+ABOUT_NAMES: Final = ("name", "title", "state", "source", "licence", "attribution", "routing")
+PLANE_NAMES: Final = (
+    "origin_lat_e6",
+    "origin_lon_e6",
+    "metres_per_degree_lat",
+    "metres_per_degree_lon",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,23 +113,12 @@ def columns_of(content: Content) -> dict[str, npt.NDArray[Any]]:
 
 def describe(content: Content) -> dict[str, Any]:
     """The part of the manifest that says what the map is: everything but the columns."""
-    about, plane, table = content.about, content.plane, content.table
+    about, table = content.about, content.table
     return {
         "format": FORMAT,
         "version": FORMAT_VERSION,
-        "name": about.name,
-        "title": about.title,
-        "state": about.state,
-        "source": about.source,
-        "licence": about.licence,
-        "attribution": about.attribution,
-        "routing": dict(about.routing),
-        "plane": {
-            "origin_lat_e6": plane.origin_lat_e6,
-            "origin_lon_e6": plane.origin_lon_e6,
-            "metres_per_degree_lat": plane.metres_per_degree_lat,
-            "metres_per_degree_lon": plane.metres_per_degree_lon,
-        },
+        **{name: getattr(about, name) for name in ABOUT_NAMES},
+        "plane": {name: getattr(content.plane, name) for name in PLANE_NAMES},
         "zones": [
             {"name": z.name, "lat_e6": to_e6(z.lat), "lon_e6": to_e6(z.lon), "share": z.share}
             for z in content.zones

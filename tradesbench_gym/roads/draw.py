@@ -7,6 +7,7 @@ known.
 from __future__ import annotations
 
 import math
+from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,6 +33,7 @@ ZONE_COLOURS: Final = (
 )  # fmt: skip
 ZONE_SAMPLE: Final = 40_000
 DIAGONAL: Final = ("#332288", 1.7, "avenue off the grid")
+BRIDGE: Final = ("#000000", 2.2, "bridge")
 LAND: Final = {"mountain": "#cdbb96", "airport": "#bdbdbd"}
 WATER: Final = "#7fb8dc"
 METRES_PER_DEGREE: Final = 111_000
@@ -161,6 +163,9 @@ def _roads(axes: Axes, road_map: RoadMap, labels: Labels) -> None:
         _lines(axes, road_map, chosen, colour, width, label, 2 + rank)
     colour, width, label = DIAGONAL
     _lines(axes, road_map, diagonal, colour, width, label, 4.5)
+    bridges = _wet(road_map) & (edges["road"] == Road.ARTERIAL)
+    colour, width, label = BRIDGE
+    _lines(axes, road_map, bridges, colour, width, label, 4.6)
     _names(labels, road_map, edges["road"] == Road.FREEWAY, "#a34700", "white")
     _names(labels, road_map, diagonal, "white", DIAGONAL[0])
 
@@ -174,6 +179,23 @@ def _diagonal(road_map: RoadMap) -> Any:
     named = edges["name"] >= 0
     names = edges["name"][(edges["road"] == Road.ARTERIAL) & named & slanted]
     return (edges["road"] == Road.ARTERIAL) & named & np.isin(edges["name"], np.unique(names))
+
+
+def _wet(road_map: RoadMap) -> Any:
+    """Which edges are over a river at a quarter, a half or three quarters of their length."""
+    points, edges = _points(road_map), road_map.network.edges
+    tails, heads = points[edges["tail"]], points[edges["head"]]
+    samples = [tails + (heads - tails) * share for share in (0.25, 0.5, 0.75)]
+    result = np.zeros(len(edges), dtype=np.bool_)
+    for river in (mark for mark in road_map.landmarks if mark.kind not in LAND):
+        squeeze = np.array([math.cos(math.radians(river.points[0][0])), 1.0])
+        corners = np.array(river.points)[:, ::-1] * squeeze
+        for (start, end), sample in product(pairwise(corners), samples):
+            step, away = end - start, sample * squeeze - start
+            along = np.clip(away @ step / (step @ step), 0, 1)
+            off = np.hypot(*(away - along[:, None] * step).T)
+            result |= off <= river.width / 2 / METRES_PER_DEGREE
+    return result
 
 
 def _lines(

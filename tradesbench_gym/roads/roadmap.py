@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     import networkx as nx
 
 SUFFIX: Final = ".tbmap"
-KIND_NAMES: Final = {kind: kind.name.lower() for kind in Kind}
 PHOENIX_PLANE: Final = Plane(33_440_000, -112_073_700, 110_913, 92_923)
 
 

@@ -17,6 +17,7 @@ from tradesbench_gym.core.layout import (
     DAY_SECONDS,
     FORECAST_DAYS,
     LEAD_IN_DAYS,
+    MAX_ZONES,
     Condition,
     Int,
     Record,
@@ -25,8 +26,6 @@ from tradesbench_gym.core.layout import (
 
 _REGION = code(draws.Event.WEATHER_REGION)
 _ZONE = code(draws.Event.WEATHER_ZONE)
-_EVENT_REGION = code(draws.Event.EVENT_REGION)
-_EVENT_ZONE = code(draws.Event.EVENT_ZONE)
 _FORECAST = code(draws.Event.FORECAST)
 
 CLEAR = code(Condition.CLEAR)
@@ -36,35 +35,49 @@ EXTREME_HEAT = code(Condition.EXTREME_HEAT)
 WIND = code(Condition.WIND)
 RAIN = code(Condition.RAIN)
 STORM = code(Condition.STORM)
+_STORM_BIT, _RAIN_BIT, _WIND_BIT = np.int64(1), np.int64(2), np.int64(4)
 _HUNDREDTHS = np.int64(100)
 _THOUSANDTHS = np.int64(1_000)
 
 
 @rule
-def _bell(run: Record, event: Int, a: Int, b: Int, spread: Int) -> np.int64:
-    w0, w1, w2, _ = draws.block(run["seed"], run["salt"], event, a, b, draws.ZERO)
-    return draws.bell(w0, w1, w2, spread)
-
-
-@rule
-def _sign(run: Record, p: Record, zone: Int, day: Int, lead: Int) -> np.int64:
-    """Storm, rain, wind or none (CLEAR): the region has it, and it reaches the zone.
+def _region(run: Record, p: Record, day: Int, lead: Int) -> tuple[np.int64, np.int64]:
+    """What a day brings to the region: innovation of the anomaly in 1/100 °F, signs as bits.
 
     Lead 0 is what happens; other leads are signs of the same climate that a forecast may mistake
     for it.
     """
     season = p["season"][day + LEAD_IN_DAYS]
-    r0, r1, r2, _ = draws.block(
-        run["seed"], run["salt"], _EVENT_REGION, day + DAY_OFFSET, lead, draws.ZERO
+    w0, w1, w2, w3 = draws.block(
+        run["seed"], run["salt"], _REGION, day + DAY_OFFSET, lead, draws.ZERO
     )
-    z0, z1, z2, _ = draws.block(run["seed"], run["salt"], _EVENT_ZONE, zone, day + DAY_OFFSET, lead)
-    if happens(r0, season["storm"]) and happens(z0, p["zone_hit"][0]):
-        return np.int64(STORM)
-    if happens(r1, season["rain"]) and happens(z1, p["zone_hit"][1]):
-        return np.int64(RAIN)
-    if happens(r2, season["wind"]) and happens(z2, p["zone_hit"][2]):
-        return np.int64(WIND)
-    return np.int64(CLEAR)
+    signs = np.int64(happens(w1, season["storm"])) * _STORM_BIT
+    signs += np.int64(happens(w2, season["rain"])) * _RAIN_BIT
+    signs += np.int64(happens(w3, season["wind"])) * _WIND_BIT
+    return draws.bell(w0, np.int64(season["region_sd"])), signs
+
+
+@rule
+def _zone(
+    run: Record, p: Record, zone: Int, day: Int, lead: Int, signs: Int
+) -> tuple[np.int64, np.int64]:
+    """What of it reaches a zone: the zone's own innovation, and storm, rain, wind or CLEAR."""
+    season = p["season"][day + LEAD_IN_DAYS]
+    w0, w1, w2, w3 = draws.block(run["seed"], run["salt"], _ZONE, zone, day + DAY_OFFSET, lead)
+    own = draws.bell(w0, np.int64(season["zone_sd"]))
+    if signs & _STORM_BIT != 0 and happens(w1, p["zone_hit"][0]):
+        return own, np.int64(STORM)
+    if signs & _RAIN_BIT != 0 and happens(w2, p["zone_hit"][1]):
+        return own, np.int64(RAIN)
+    if signs & _WIND_BIT != 0 and happens(w3, p["zone_hit"][2]):
+        return own, np.int64(WIND)
+    return own, np.int64(CLEAR)
+
+
+@rule
+def _false_sign(run: Record, p: Record, zone: Int, day: Int, lead: Int) -> np.int64:
+    _, signs = _region(run, p, day, lead)
+    return _zone(run, p, zone, day, lead, signs)[1]
 
 
 @rule
@@ -87,23 +100,23 @@ def make_sky(run: Record, p: Record) -> None:
     The anomalies start at zero twenty days before day 0, by which time nothing of the start is
     left.
     """
-    days = np.int64(p["handbook"]["days"]) + BOOKING_DAYS
+    zones = np.int64(p["handbook"]["zones"])
     persistence = np.int64(p["persistence"])
-    for zone in range(np.int64(p["handbook"]["zones"])):
-        regional = np.int64(0)
-        zonal = np.int64(0)
-        for index in range(days + LEAD_IN_DAYS):
-            day = np.int64(index) - LEAD_IN_DAYS
-            season = p["season"][index]
-            shared = _bell(run, _REGION, day + DAY_OFFSET, draws.ZERO, season["region_sd"])
-            own = _bell(run, _ZONE, zone, day + DAY_OFFSET, season["zone_sd"])
-            regional = div_round(regional * persistence, _THOUSANDTHS) + shared
-            zonal = div_round(zonal * persistence, _THOUSANDTHS) + own
+    regional = np.int64(0)
+    zonal = np.zeros(MAX_ZONES, np.int64)
+    for index in range(np.int64(p["handbook"]["days"]) + BOOKING_DAYS + LEAD_IN_DAYS):
+        day = np.int64(index) - LEAD_IN_DAYS
+        shared, signs = _region(run, p, day, draws.ZERO)
+        regional = div_round(regional * persistence, _THOUSANDTHS) + shared
+        for zone in range(zones):
+            own, sign = _zone(run, p, zone, day, draws.ZERO, signs)
+            zonal[zone] = div_round(zonal[zone] * persistence, _THOUSANDTHS) + own
             if day >= 0:
-                high = div_round(np.int64(season["normal"]) + regional + zonal, _HUNDREDTHS)
+                anomaly = regional + zonal[zone]
+                high = div_round(np.int64(p["season"][index]["normal"]) + anomaly, _HUNDREDTHS)
                 sky = run["sky"][day, zone]
                 sky["high"] = high
-                sky["condition"] = _condition(p, _sign(run, p, zone, day, draws.ZERO), high)
+                sky["condition"] = _condition(p, sign, high)
 
 
 @rule
@@ -119,22 +132,37 @@ def make_forecast(run: Record, p: Record) -> None:
     for zone in range(np.int64(p["handbook"]["zones"])):
         for ahead in range(FORECAST_DAYS + 1):
             day = today + ahead
-            high = np.int64(run["sky"][day, zone]["high"])
-            sign = np.int64(run["sky"][day, zone]["condition"])
+            sky, said = run["sky"][day, zone], run["forecast"][ahead, zone]
+            error, lost = _forecast_error(run, p, zone, day, ahead)
+            high = np.int64(sky["high"]) + div_round(error, _HUNDREDTHS)
+            sign = np.int64(sky["condition"])
             if sign < WIND:
                 sign = np.int64(CLEAR)
-            error = np.int64(0)
-            for lead in range(1, ahead + 1):
-                w0, w1, w2, w3 = draws.block(
-                    run["seed"], run["salt"], _FORECAST, zone, day + DAY_OFFSET, lead
-                )
-                error += draws.bell(w0, w1, w2, p["forecast_sd"])
-                if happens(w3, p["forecast_flip"]):
-                    sign = _sign(run, p, zone, day, lead)
-            high += div_round(error, _HUNDREDTHS)
-            said = run["forecast"][ahead, zone]
+            if lost > 0:
+                sign = _false_sign(run, p, zone, day, lost)
             said["high"] = high
             said["condition"] = _condition(p, sign, high)
+
+
+@rule
+def _forecast_error(
+    run: Record, p: Record, zone: Int, day: Int, ahead: Int
+) -> tuple[np.int64, np.int64]:
+    """Error of the high in 1/100 °F, and the longest lead at which the sign is lost (0: none)."""
+    spread = np.int64(p["forecast_sd"])
+    error, lost = np.int64(0), np.int64(0)
+    for pair in range((ahead + 1) // 2):
+        w0, w1, w2, w3 = draws.block(
+            run["seed"], run["salt"], _FORECAST, zone, day + DAY_OFFSET, pair
+        )
+        error += draws.bell(w0, spread)
+        if happens(w1, p["forecast_flip"]):
+            lost = np.int64(2 * pair + 1)
+        if 2 * pair + 2 <= ahead:
+            error += draws.bell(w2, spread)
+            if happens(w3, p["forecast_flip"]):
+                lost = np.int64(2 * pair + 2)
+    return error, lost
 
 
 @rule

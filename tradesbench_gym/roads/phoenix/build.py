@@ -176,11 +176,20 @@ def _assemble(
         f"{letter} {name}"
         for letter, name in zip(streets.front.letter, streets.blocks.name, strict=True)
     ]
-    used = sorted({names[b] for b in np.unique(houses.block)}, key=_street_key)
+    used = sorted({names[b] for b in np.unique(houses.block)})
     index = {name: k for k, name in enumerate(used)}
     street = np.array([index.get(name, -1) for name in names], dtype=np.int64)[houses.block]
     locality = streets.blocks.locality[houses.block]
     order = np.lexsort((locality, houses.number, street))
+    table = AddressTable(
+        number=_int32(houses.number[order]),
+        suffix=np.zeros(len(order), dtype=np.int32),
+        street=_int32(street[order]),
+        locality=_int32(locality[order]),
+        suffixes=("",),
+        streets=tuple(used),
+        localities=tuple((city, code) for code, _, _, city in spec.zips),
+    )
     anchor, leg = _nearest_by_road(streets, houses, anchors)
     nodes = streets.network.nodes[anchors]
     places = {
@@ -191,21 +200,9 @@ def _assemble(
         str(spec.about["name"]),
         spec.zones,
         {name: column[order] for name, column in places.items()},
-        {
-            "lat_e6": nodes["lat_e6"],
-            "lon_e6": nodes["lon_e6"],
-            "zone": _zones_of(spec, nodes),
-        },
+        {name: nodes[name] for name in ("lat_e6", "lon_e6")} | {"zone": _zones_of(spec, nodes)},
         metres,
-        table=AddressTable(
-            number=_int32(houses.number[order]),
-            suffix=np.zeros(len(order), dtype=np.int32),
-            street=_int32(street[order]),
-            locality=_int32(locality[order]),
-            suffixes=("",),
-            streets=tuple(used),
-            localities=tuple((city, code) for code, _, _, city in spec.zips),
-        ),
+        table=table,
         network=streets.network,
         plane=spec.plane,
         about=_about(spec),
@@ -233,11 +230,6 @@ def _zones_of(spec: Spec, nodes: Records) -> Int64Array:
     centres = zone_centres(spec.zones).astype(np.int64)
     lat, lon = nodes["lat_e6"].astype(np.int64), nodes["lon_e6"].astype(np.int64)
     return nearest(spec.plane, centres, lat, lon)
-
-
-def _street_key(name: str) -> tuple[str, str]:
-    letter, rest = name.split(maxsplit=1)
-    return letter, rest
 
 
 def _int32(values: npt.NDArray[Any]) -> Int32Array:

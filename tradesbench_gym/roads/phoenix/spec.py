@@ -116,16 +116,11 @@ class Spec:
 def load_spec(path: Path = SPEC) -> Spec:
     """The facts of `path`."""
     raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    plane, grid, river = raw["plane"], raw["grid"], raw["river"]
+    grid = raw["grid"]
     block_lat, block_lon = to_e6(grid["block_lat"]), to_e6(grid["block_lon"])
     return Spec(
         about=raw["about"],
-        plane=Plane(
-            to_e6(plane["origin_lat"]),
-            to_e6(plane["origin_lon"]),
-            plane["metres_per_degree_lat"],
-            plane["metres_per_degree_lon"],
-        ),
+        plane=_plane(raw["plane"]),
         block_lat=block_lat,
         block_lon=block_lon,
         speeds={Road[k.upper()]: v for k, v in grid["speeds"].items()},
@@ -137,12 +132,7 @@ def load_spec(path: Path = SPEC) -> Spec:
         holes=tuple(
             Hole(h["name"], _points(h["outline"]), frozenset(h["crossings"])) for h in raw["hole"]
         ),
-        river=River(
-            river["name"],
-            _points(river["points"]),
-            river["half_width"],
-            frozenset(river["bridges"]),
-        ),
+        river=_river(raw["river"]),
         urban=tuple(_points(text) for text in raw["urban"]["outlines"]),
         sparse=tuple(Sparse(_points(s["outline"]), s["thousandths"]) for s in raw["sparse"]),
         collectors=tuple((to_e6(lat), name) for lat, name in raw["east_west"]["collectors"]),
@@ -158,6 +148,19 @@ def load_spec(path: Path = SPEC) -> Spec:
         types=tuple(raw["names"]["types"]),
         zips=tuple(_zip(line) for line in raw["zips"]["centroids"].strip().splitlines()),
     )
+
+
+def _plane(row: dict[str, Any]) -> Plane:
+    return Plane(
+        to_e6(row["origin_lat"]),
+        to_e6(row["origin_lon"]),
+        row["metres_per_degree_lat"],
+        row["metres_per_degree_lon"],
+    )
+
+
+def _river(row: dict[str, Any]) -> River:
+    return River(row["name"], _points(row["points"]), row["half_width"], frozenset(row["bridges"]))
 
 
 def _arterial(row: list[Any]) -> Arterial:

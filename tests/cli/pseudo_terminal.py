@@ -1,0 +1,68 @@
+"""A program run in a pseudo-terminal of a given size, as a person's terminal would run it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+PATIENCE_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came out, and the exit status."""
+
+    text: str
+    status: int
+
+
+def run_in_terminal(
+    command: Sequence[str],
+    *,
+    columns: int = 100,
+    lines: int = 30,
+    environment: dict[str, str] | None = None,
+    interrupt_after: str | None = None,
+) -> Seen:
+    """Run a program to its end, pressing Ctrl-C as soon as a text has been seen."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    settings = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
+    settings |= {"TERM": "xterm-256color", "TRADESBENCH_QUIET": "1", **(environment or {})}
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=settings, start_new_session=True
+    ) as program:
+        os.close(theirs)
+        try:
+            text = _read(ours, program, interrupt_after)
+        finally:
+            program.kill()
+            os.close(ours)
+    return Seen(text, program.returncode)
+
+
+def _read(ours: int, program: subprocess.Popen[bytes], interrupt_after: str | None) -> str:
+    deadline, read = time.monotonic() + PATIENCE_SECONDS, b""
+    while time.monotonic() < deadline:
+        if select.select([ours], [], [], 0.1)[0]:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # the other side is closed
+                piece = b""
+            if not piece:
+                program.wait(timeout=PATIENCE_SECONDS)
+                return read.decode(errors="replace")
+            read += piece
+            if interrupt_after is not None and interrupt_after.encode() in read:
+                program.send_signal(signal.SIGINT)
+                interrupt_after = None
+    raise TimeoutError(f"the program did not end; it said: {read.decode(errors='replace')[-2000:]}")

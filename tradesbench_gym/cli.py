@@ -1,0 +1,127 @@
+"""`tradesbench`, the command line: which commands there are, and what all of them have in common.
+
+A command's module is imported when the command is called, so that `--help` comes at once. Errors
+that the package foresaw leave here as one sentence and exit status 2, Ctrl-C as 130. This module
+knows nothing of what a command does.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from tradesbench_gym import __version__
+from tradesbench_gym.errors import TradesBenchError
+
+REFUSED = 2
+INTERRUPTED = 130
+
+
+class Place(NamedTuple):
+    """Where a command is written, and the line that `--help` shows of it."""
+
+    module: str
+    name: str
+    line: str
+
+
+COMMANDS = {
+    "run": Place(
+        "tradesbench_gym.commands.run",
+        "run",
+        "Play one run live in the terminal and print what came of it.",
+    ),
+    "bench": Place(
+        "tradesbench_gym.commands.bench",
+        "bench",
+        "Play policies on many seeds and print the results beside the report's.",
+    ),
+    "diff": Place(
+        "tradesbench_gym.commands.diff", "diff", "Name the first event in which two runs part."
+    ),
+    "explain": Place(
+        "tradesbench_gym.commands.explain",
+        "explain",
+        "Show the draws behind one call: identity, words, threshold, outcome.",
+    ),
+    "calibrate": Place(
+        "tradesbench_gym.commands.calibrate",
+        "calibrate",
+        "Play the report's policies and compare their figures with the accepted bands.",
+    ),
+    "map": Place("tradesbench_gym.roads.cli", "map_app", "Inspect, draw and build road maps."),
+}
+
+
+class _Commands(TyperGroup):
+    """The group of `COMMANDS`: only their lines until one of them is called."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name, place in COMMANDS.items():
+            self.commands[name] = TyperCommand(name, help=place.line)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] in COMMANDS:
+            self.commands[args[0]] = _load(args[0])
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except TradesBenchError as error:
+            typer.echo(f"error: {error.message}", err=True)
+            raise typer.Exit(REFUSED) from None
+        except KeyboardInterrupt:
+            typer.echo("interrupted", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def _load(name: str) -> Any:
+    place = COMMANDS[name]
+    found = getattr(import_module(place.module), place.name)
+    if not isinstance(found, typer.Typer):
+        alone = typer.Typer(add_completion=False)
+        alone.command(name)(found)
+        found = alone
+    return typer.main.get_command(found)
+
+
+app = typer.Typer(
+    name="tradesbench",
+    cls=_Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tradesbench {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog="Example: tradesbench run --policy oracle --seed 5")
+def about(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """A small service company to run: play it, compare policies, look into what happened."""
+    del version  # its callback has answered already
+
+
+def main() -> None:
+    """Entry point of the `tradesbench` script."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that lacks a sign of the board shows a question mark, and no traceback.
+        if hasattr(stream, "reconfigure") and not stream.encoding.lower().startswith("utf"):
+            stream.reconfigure(errors="replace")
+    app(prog_name="tradesbench")
