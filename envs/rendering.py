@@ -257,7 +257,7 @@ def _ahead_and_sky(office: Office, width: int) -> Table:
     grid.width = width
     grid.add_column(no_wrap=True)
     grid.add_column(ratio=1)
-    grid.add_row(_ahead(office), _sky(office))
+    grid.add_row(_ahead(office), _Clipped(_sky(office, width), 2 + len(office.names)))
     return grid
 
 
@@ -292,25 +292,41 @@ def _load_style(jobs: int) -> str:
     return "yellow" if jobs >= 3 else "default"
 
 
-def _sky(office: Office) -> Text:
-    """Today's weather: the zones under each condition, with their highs."""
+def _sky(office: Office, width: int) -> Text:
+    """Today's weather with its highs: where it is unlike most zones, and then elsewhere."""
     zones = office.business.roadmap.zones
+    names = [zone.name if width >= WIDE_FROM else zone.name.partition("/")[0] for zone in zones]
     today = office.desk["forecast"][0][: len(zones)]
-    text = Text.assemble(("Weather today\n", "bold"))
-    for condition in Condition:
-        under = np.flatnonzero(today["condition"] == condition).tolist()
-        if not under:
+    under = {sky: np.flatnonzero(today["condition"] == sky).tolist() for sky in Condition}
+    text = Text.assemble(("Weather today", "bold"))
+    for sky in sorted(under, key=lambda sky: len(under[sky])):
+        if not under[sky]:
             continue
-        highs = today["high"][under]
+        highs = today["high"][under[sky]]
         low, high = int(highs.min()), int(highs.max())
         span = f"{low}" if low == high else f"{low}-{high}"
-        word = condition.name.lower().replace("_", " ")
-        text.append(f"{word} {span}°F ", _SKY_STYLES.get(condition, "default"))
-        everywhere = len(under) == len(zones)
-        where = "everywhere" if everywhere else ", ".join(zones[zone].name for zone in under)
-        text.append(where + "\n", "dim" if everywhere else "")
-    text.right_crop(1)
+        word = sky.name.lower().replace("_", " ")
+        text.append(f"\n{word} {span}°F ", _SKY_STYLES.get(sky, "default"))
+        most = sky == max(under, key=lambda sky: len(under[sky]))
+        few = "everywhere" if len(under[sky]) == len(zones) else "elsewhere"
+        text.append(few if most else ", ".join(names[zone] for zone in under[sky]), "dim" * most)
     return text
+
+
+class _Clipped:
+    """Text of at most so many lines."""
+
+    def __init__(self, text: Text, lines: int) -> None:
+        self._text = text
+        self._lines = lines
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        wrapped = self._text.wrap(console, options.max_width)
+        if len(wrapped) > self._lines:
+            last = wrapped[self._lines - 1]
+            last.truncate(options.max_width - 2)
+            last.append(" …")
+        yield from wrapped[: self._lines]
 
 
 def _counts(office: Office) -> Iterator[Text]:

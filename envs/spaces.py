@@ -203,6 +203,10 @@ class Buffers:
             seen[name] = floats[where]
         return seen
 
+    def day(self, row: npt.NDArray[np.int32]) -> int:
+        """Day of the run at which a row was written."""
+        return int(row.view(np.float32)[0, INTS + FLOAT_OFFSETS["time"]])
+
     def mask(self, row: npt.NDArray[np.int32]) -> npt.NDArray[np.int8]:
         """Legal offers, int8, shape (technicians, days ahead, windows): a view of the row."""
         return np.ndarray(self._mask_shape, np.int8, row.data, self._mask_offset)

@@ -31,8 +31,10 @@ _CENTS = 100.0
 _ANSWERS = ("none", "rejected", "declined", "accepted")
 _STAY = np.array([CONTINUE, 0, 0, 0], np.int64)
 _REJECT = np.zeros(4, np.int64)
+_NEW_CALL, _ENDED = int(Stop.NEW_CALL), int(Stop.ENDED)
 _INT64 = np.dtype(np.int64)
 _ACTION_SHAPE = (4,)
+_ACCEPT = (0, 1)
 
 
 class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
@@ -187,7 +189,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         self._simulation.restart(run, salt=salt)
         self._run_seed = int(run)
         _, stop, _, seen = self._play(_STAY)
-        self._ready = stop == Stop.NEW_CALL
+        self._ready = stop == _NEW_CALL
         info = self._info()
         if self.render_mode == "human":
             self.render()
@@ -202,16 +204,18 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
                 "the run is over or was never begun: call reset() first", code="reset_needed"
             )
         chosen = _as_action(action)
-        wrong = self._fault(chosen) if self.strict or not 0 <= chosen[0] <= 1 else None
-        if wrong is not None:
-            if self.strict:
-                raise ActionError(wrong.message, code=wrong.code, field=wrong.field)
-            chosen = _REJECT
+        wrong = None
+        if self.strict or chosen[0] not in _ACCEPT:
+            wrong = self._fault(chosen)
+            if wrong is not None:
+                if self.strict:
+                    raise ActionError(wrong.message, code=wrong.code, field=wrong.field)
+                chosen = _REJECT
         before = self._row
         answer, stop, cents, seen = self._play(chosen)
         if answer < 0:
             wrong = self._refused(before, answer, chosen)
-        self._ready = stop != Stop.ENDED
+        self._ready = stop != _ENDED
         info = self._info()
         info["answer"] = _ANSWERS[max(answer, REJECTED)]
         if wrong is not None:
@@ -226,7 +230,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         self, row: npt.NDArray[np.int32], answer: int, chosen: npt.NDArray[np.int64]
     ) -> TradesBenchError:
         # The day of the call, from what was seen then: the world has moved on since.
-        day = int(self._buffers.observation(row)["time"][0])
+        day = self._buffers.day(row)
         why = Refusal(-answer)
         return booking_error(self._simulation.business, day, why, *chosen[1:].tolist())
 
@@ -335,7 +339,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         return {"run_seed": self._run_seed, "action_mask": self._buffers.mask(self._row)}
 
     def _fault(self, chosen: npt.NDArray[np.int64]) -> TradesBenchError | None:
-        if not 0 <= chosen[0] <= 1:
+        if chosen[0] not in _ACCEPT:
             return ActionError(
                 f"accept is 0 or 1, not {int(chosen[0])}", code="unknown_answer", field="accept"
             )

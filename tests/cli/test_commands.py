@@ -201,7 +201,7 @@ def test_diff_finds_a_run_the_same_as_itself_and_as_its_own_events(tmp_path: Pat
 
 
 def test_diff_names_the_first_event_in_which_two_runs_part() -> None:
-    status, said = called("diff", "oracle@5", "do-nothing@5", "--days", "1")
+    status, said = called("diff", "accept-all@5", "do-nothing@5", "--days", "1")
     assert status == 1
     assert "The runs part after 2 events" in said  # the day opens, the first call rings
     assert "last common  day 1" in said
@@ -230,9 +230,9 @@ def test_diff_names_the_line_that_is_no_event(own_policies: Path) -> None:
 
 
 def test_explain_shows_identity_word_threshold_and_outcome() -> None:
-    status, said = called("explain", "--seed", "5", "answer", "3", "--days", "1")
+    status, said = called("explain", "--policy", "accept-all", "answer", "3", "--days", "1")
     assert status == 0
-    for part in ("Call 3 of run 5 with oracle", "day of the call 0", "patience", "threshold"):
+    for part in ("Call 3 of run 5 with accept-all", "day of the call 0", "patience", "threshold"):
         assert part in said
     assert "accepted: yes" in said or "accepted: no" in said
 
@@ -245,6 +245,6 @@ def test_explain_says_where_a_run_never_asked() -> None:
 
 
 def test_explain_gives_words_to_machines_as_text() -> None:
-    told = json.loads(called("explain", "all", "3", "--days", "2", "--json")[1])
+    told = json.loads(called("explain", "all", "3", "--policy", "accept-all", "--json")[1])
     assert told[0]["event"] == "answer"
     assert all(isinstance(word, str) for word in told[0]["words"].values())

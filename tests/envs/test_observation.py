@@ -211,10 +211,10 @@ def test_more_open_jobs_than_rows_leave_the_soonest_ones_in_view() -> None:
     env = tiny_env(changes, days=31)
     _, info = env.reset(seed=2)
     open_jobs = 0
-    while open_jobs <= 300:
-        windows = np.argwhere(info["action_mask"][:, 8:])
+    while open_jobs <= 280:
+        windows = np.argwhere(info["action_mask"][:, 11:])
         technician, ahead, window = windows[len(windows) // 2].tolist()
-        observation, _, ended, _, info = env.step(offer(technician, ahead + 8, window))
+        observation, _, ended, _, info = env.step(offer(technician, ahead + 11, window))
         assert not ended
         open_jobs = int(observation["slot_jobs"].sum())
     rows = observation["open_jobs"].reshape(256, 9)

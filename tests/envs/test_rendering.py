@@ -81,6 +81,20 @@ def test_no_line_is_wider_than_the_terminal_and_thirty_lines_do(
     assert len(lines) <= 30
 
 
+@pytest.mark.parametrize("width", [80, 100])
+def test_weather_of_every_kind_takes_no_more_room(width: int) -> None:
+    simulation = Simulation(5)
+    simulation.advance()
+    forecast = simulation.record["forecast"]["condition"]
+    forecast[0, :10] = [0, 1, 2, 3, 4, 5, 6, 6, 6, 3]
+    text = drawn(simulation, width)
+    assert len(text.splitlines()) <= 30
+    forecast[0, :10] = [6, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    first = simulation.business.roadmap.zones[0].name
+    assert re.search(rf"storm \d+°F {first}", drawn(simulation, width))
+    assert re.search(r"clear [\d-]+°F elsewhere", drawn(simulation, width))
+
+
 @pytest.mark.parametrize("height", [24, 26, 28, 30])
 def test_a_low_terminal_is_enough(midway: Simulation, height: int) -> None:
     text = drawn(midway, 80, height)
@@ -131,15 +145,24 @@ def test_two_runs_that_differ_only_in_hidden_state_look_the_same(midway: Simulat
 
 def test_the_whole_of_a_run_can_be_drawn_at_every_stop() -> None:
     simulation, decide = Simulation(6, days=2), make_policy("accept-all")
-    texts = []
     while (stop := simulation.advance()) != Stop.ENDED:
-        texts.append(drawn(simulation, 80))
+        assert "Sunridge Services" in drawn(simulation, 80)
         if stop == Stop.NEW_CALL:
             decision = decide(simulation.desk)
             assert decision is not None
             simulation.offer(*decision)
     assert "run ended" in drawn(simulation, 80)
-    assert any("cancels it" in text for text in texts)
+
+
+def test_a_customer_who_phones_to_cancel_is_on_the_line() -> None:
+    simulation, decide = Simulation(6), make_policy("accept-all")
+    while (stop := simulation.advance()) != Stop.CANCELLATION:
+        assert stop != Stop.ENDED
+        if stop == Stop.NEW_CALL:
+            decision = decide(simulation.desk)
+            assert decision is not None
+            simulation.offer(*decision)
+    assert re.search(r"☎ the customer of job \d+ cancels it", drawn(simulation))
 
 
 def test_a_bankrupt_company_is_called_so() -> None:

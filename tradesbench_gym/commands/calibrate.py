@@ -51,7 +51,7 @@ def calibrate(
 
     Exits 0 if every band holds and 1 otherwise.
 
-    Example: python -m tradesbench_gym.calibrate --set driving.speed_factor=0.8 --set demand.gain=0.1
+    Example: python -m tradesbench_gym.calibrate --fresh 23:46 --set demand.gain=0.1
     """
     chosen = parse_policies(policies)
     wanted = {name: parse_seeds(text) for name, text in _sets(seeds, fresh).items()}

@@ -1,22 +1,14 @@
-"""The sentence for each offer the company does not let out: stable code, field at fault, what would
-be allowed.
+"""The sentence for each offer the company does not let out: a stable code, the field at fault, and
+what would be allowed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tradesbench_gym.company.business import Business
 from tradesbench_gym.core.layout import Refusal
 from tradesbench_gym.errors import BookingError
-
-_FIELD = {
-    Refusal.NO_CALL: "call",
-    Refusal.UNKNOWN_TECHNICIAN: "technician",
-    Refusal.UNKNOWN_WINDOW: "window",
-    Refusal.BEYOND_HORIZON: "day",
-    Refusal.WINDOW_STARTED: "window",
-    Refusal.OFF_SHIFT: "technician",
-    Refusal.INSTALLATION_OFF_HOURS: "window",
-}
 
 
 def booking_error(
@@ -28,40 +20,59 @@ def booking_error(
     window: int = -1,
 ) -> BookingError:
     """The error for an offer refused on a day of the run."""
-    scenario, book = business.scenario, business.handbook
-    people = scenario.technicians
-    day = today + ahead
-    sentences = {
-        Refusal.NO_CALL: lambda: "no call is on the line",
-        Refusal.UNKNOWN_TECHNICIAN: lambda: (
-            f"there is no technician {technician}; they are 0 to {len(people) - 1}: "
-            + ", ".join(person.name for person in people)
-        ),
-        Refusal.UNKNOWN_WINDOW: lambda: (
-            f"there is no window {window}; they are 0 to {int(book['windows']) - 1}"
-        ),
-        Refusal.BEYOND_HORIZON: lambda: (
-            f"{ahead} days ahead is beyond the calendar: jobs are booked for today to "
-            f"{int(book['booking_days']) - 1} days ahead"
-        ),
-        Refusal.WINDOW_STARTED: lambda: (
-            f"the window {window_text(business, window)} of today has already started"
-        ),
-        Refusal.OFF_SHIFT: lambda: (
-            f"{people[technician].name} is off shift on {business.date_of(day):%A %Y-%m-%d} "
-            f"{window_text(business, window)}; only on-call technicians work evenings and weekends"
-        ),
-        Refusal.INSTALLATION_OFF_HOURS: lambda: (
-            "installations are not booked in the evening or at weekends"
-        ),
-    }
-    sentence: str = sentences[why]()
-    return BookingError(sentence, code=why.name.lower(), field=_FIELD[why])
+    field, sentence = _REFUSALS[why]
+    message = sentence(business, today, technician, ahead, window)
+    return BookingError(message, code=_CODES[why], field=field)
 
 
 def window_text(business: Business, window: int) -> str:
     """A window as people write it: `07:00-09:00`."""
     chosen = business.scenario.windows[window]
-    return "-".join(
-        f"{moment // 3600:02}:{moment // 60 % 60:02}" for moment in (chosen.opens, chosen.closes)
+    return "-".join(f"{at // 3600:02}:{at // 60 % 60:02}" for at in (chosen.opens, chosen.closes))
+
+
+def _no_call(_b: Business, _today: int, _technician: int, _ahead: int, _window: int) -> str:
+    return "no call is on the line"
+
+
+def _unknown_technician(b: Business, _today: int, technician: int, _ahead: int, _w: int) -> str:
+    people = b.scenario.technicians
+    names = ", ".join(person.name for person in people)
+    return f"there is no technician {technician}; they are 0 to {len(people) - 1}: {names}"
+
+
+def _unknown_window(b: Business, _today: int, _technician: int, _ahead: int, window: int) -> str:
+    return f"there is no window {window}; they are 0 to {len(b.scenario.windows) - 1}"
+
+
+def _beyond_horizon(b: Business, _today: int, _technician: int, ahead: int, _window: int) -> str:
+    last = b.scenario.calendar.booking_days - 1
+    return f"a day {ahead} days ahead is no day to book: jobs are booked 0 to {last} days ahead"
+
+
+def _window_started(b: Business, _today: int, _technician: int, _ahead: int, window: int) -> str:
+    return f"the window {window_text(b, window)} of today has already started"
+
+
+def _off_shift(b: Business, today: int, technician: int, ahead: int, window: int) -> str:
+    name, when = b.scenario.technicians[technician].name, b.date_of(today + ahead)
+    return (
+        f"{name} is off shift on {when:%A} {when} {window_text(b, window)}; "
+        "only on-call technicians work evenings and weekends"
     )
+
+
+def _installation_off_hours(_b: Business, _today: int, _tech: int, _ahead: int, _w: int) -> str:
+    return "installations are not booked in the evening or at weekends"
+
+
+_REFUSALS: dict[Refusal, tuple[str, Callable[[Business, int, int, int, int], str]]] = {
+    Refusal.NO_CALL: ("call", _no_call),
+    Refusal.UNKNOWN_TECHNICIAN: ("technician", _unknown_technician),
+    Refusal.UNKNOWN_WINDOW: ("window", _unknown_window),
+    Refusal.BEYOND_HORIZON: ("day", _beyond_horizon),
+    Refusal.WINDOW_STARTED: ("window", _window_started),
+    Refusal.OFF_SHIFT: ("technician", _off_shift),
+    Refusal.INSTALLATION_OFF_HOURS: ("window", _installation_off_hours),
+}
+_CODES = {why: why.name.lower() for why in Refusal}

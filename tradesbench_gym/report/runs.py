@@ -1,4 +1,4 @@
-"""Playing policies × seeds, in this process and in others, with the same results whatever their number.
+"""Playing policies × seeds, in this process and in others; the results do not depend on how many.
 
 A run depends on its policy and seed alone, so who plays it does not matter: this process plays from
 the back of the list while workers, which take a second to start, play from the front. It knows no
@@ -39,7 +39,10 @@ _FIXED = (Entry.BASE_PAY, Entry.ON_CALL_PAY, Entry.OVERHEAD)
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One finished run: who played it, what it came to, and the base pay, on-call pay and overhead in cents."""
+    """One finished run: who played it, what it came to, and its fixed costs.
+
+    `fixed_costs` are base pay, on-call pay and overhead, in cents.
+    """
 
     policy: str
     results: Results
@@ -136,9 +139,8 @@ def _alone_while_quicker(
     player: Player, chunks: Sequence[list[Ticket]], cores: int, done: Callable[[int], None]
 ) -> list[list[Played]]:
     """Play from the front until other processes would save more time than starting them takes."""
-    played = [
-        player.play(chunk, done) for chunk in chunks[:1]
-    ]  # not timed: it may compile the rules
+    # The first chunk is not timed: it may compile the rules.
+    played = [player.play(chunk, done) for chunk in chunks[:1]]
     begun = time.perf_counter()
     for count in range(1, len(chunks)):
         each = (time.perf_counter() - begun) / max(1, count - 1)
@@ -197,7 +199,7 @@ def _counting(done: Callable[[int], None], runs: int) -> Callable[[Future[Any]],
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Processes started here inherit that Ctrl-C is not for them: this process ends them in order."""
+    """Processes started here inherit that Ctrl-C is not for them: this one ends them in order."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,6 +1,6 @@
-"""What people type to say which runs they mean: seeds such as `0:23,40` and policies with settings.
+"""What people type to say which runs they mean: seeds such as `0:23,40`, policies with settings.
 
-Text in, plain lists out, or one sentence that says what was wrong. Nothing is played or printed here.
+Text in, plain lists out, or one sentence that says what was wrong; it plays and prints nothing.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _wrong_seeds(sentence: str) -> TradesBenchError:
 def parse_policies(text: str) -> list[str]:
     """Policies, each once, in the order given; `key=value` is a setting of the policy before it.
 
-    No name of a policy holds a comma, a colon or an equals sign, so this can be read in one way only.
+    No name of a policy holds a comma, a colon or an equals sign: this can be read in one way only.
 
     >>> parse_policies("oracle,oracle:margin=20,quantile=0.8,do-nothing")
     ['oracle', 'oracle:margin=20,quantile=0.8', 'do-nothing']

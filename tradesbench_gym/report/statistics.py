@@ -1,4 +1,4 @@
-"""From runs to figures: the columns of a results table, their spread over runs, and the verdict of a band.
+"""From runs to figures: the columns of a results table, their spread, and the verdict of a band.
 
 Pure arithmetic over `Played` runs, in whole cents and counts; it plays nothing and prints nothing.
 """
@@ -122,7 +122,7 @@ class Verdict:
 
 
 def judge(band: Band, runs: Sequence[Played]) -> Verdict:
-    """Whether a band holds for the runs of its policy; a run without the figure breaks "every run"."""
+    """Whether a band holds for the runs of its policy; it breaks if a run lacks the figure."""
     values = [METRICS[band.metric].of(played) for played in runs if played.policy == band.policy]
     figure = spread(values)
     if band.judged is Judged.NOT:

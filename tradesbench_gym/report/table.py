@@ -21,7 +21,8 @@ from tradesbench_gym.report.published import PUBLISHED, SEED_FIVE, Band, Judged,
 from tradesbench_gym.report.statistics import METRICS, Metric, Spread, Unit, Verdict
 
 CALIBRATION_NOTE: Final = (
-    "The mean must lie in the band, or every run where it says all. s.e.: standard error of the mean. "
+    "The mean must lie in the band, or every run where it says all. "
+    "s.e.: standard error of the mean. "
     "A loss of accept-all and reject-heavy is inferred: we have no published figure of theirs."
 )
 _VERDICTS: Final = {True: Text("pass", "green"), False: Text("FAIL", "bold red"), None: Text("")}
@@ -193,7 +194,7 @@ def _mark(figure: Published) -> str:
 
 
 def published_notes() -> list[str]:
-    """The notes under the report's column: what each figure is about, and where the report says it."""
+    """Notes under the report's column: what each figure is about, and where the report says it."""
     notes = []
     for about in _NOTED:
         figures = [figure for figure in PUBLISHED.values() if figure.about == about]
