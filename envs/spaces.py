@@ -34,7 +34,7 @@ from tradesbench_gym.core.observe import (
 
 _DOLLAR = 100.0
 _KM = 1_000.0
-_CLOSEST_FEVER = 150.0
+_ANY_HIGH = 1_000.0
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,10 @@ def _limits(business: Business, shape: Shape) -> dict[str, tuple[Any, Any]]:
     most = _most_money(business, calls)
     least = -_worst_day(business)
     low, high = _extent(business)
-    corner_low, corner_high = np.array(low) / _KM, np.array(high) / _KM
-    longest = max(service.longest_s for service in scenario.services) / 60.0
+    # Whole kilometres, so that no rounding of a place at the edge can leave them.
+    corner_low, corner_high = np.floor(np.array(low) / _KM), np.ceil(np.array(high) / _KM)
+    on_site = [scenario.visits.failed_s, *(service.longest_s for service in scenario.services)]
+    longest = max(on_site) / 60.0
     jobs_high = [
         11,
         shape.technicians - 1,
@@ -137,28 +139,32 @@ def _limits(business: Business, shape: Shape) -> dict[str, tuple[Any, Any]]:
         "place": (np.tile(corner_low, shape.technicians), np.tile(corner_high, shape.technicians)),
         "free_in": (0, longest),
         "slot_minutes": (0, calls * longest),
-        "high": (-_CLOSEST_FEVER, _CLOSEST_FEVER),
+        "high": (-_ANY_HIGH, _ANY_HIGH),
         "slot_slack": (WORST_SLACK, BEST_SLACK),
         "slot_added": (-2 * calls, 1_000.0),
     }
 
 
+def _dearest(business: Business) -> float:
+    services = business.scenario.services
+    return max(max(prices) for service in services for prices in service.prices.values()) / _DOLLAR
+
+
 def _most_money(business: Business, calls: int) -> float:
-    pay = business.scenario.pay
-    dearest = max(
-        max(prices) for service in business.scenario.services for prices in service.prices.values()
-    )
-    fixed = business.days * _worst_day(business)
-    return (pay.starting_cash_cents + 2 * calls * dearest) / _DOLLAR + fixed
+    """More than any kind of ledger row can sum to, or cash come to."""
+    start = business.scenario.pay.starting_cash_cents / _DOLLAR
+    return start + 2 * calls * _dearest(business) + business.days * _worst_day(business)
 
 
 def _worst_day(business: Business) -> float:
-    """More than a company can lose between its last cent and the end of the run: two days of
-    everybody's pay.
+    """More than a company can lose between its last cent and the end of the run.
+
+    That is one job that only costs, or a day of everybody's pay with all overtime there can be.
     """
     pay = business.scenario.pay
     wages = sum(person.wage_cents for person in business.scenario.technicians)
-    return (pay.overhead_cents + wages * 48 * (1 + float(pay.overtime_multiple))) / _DOLLAR
+    day = (pay.overhead_cents + wages * 48 * (1 + float(pay.overtime_multiple))) / _DOLLAR
+    return day + 3 * _dearest(business)
 
 
 def _extent(business: Business) -> tuple[list[int], list[int]]:
@@ -202,10 +208,6 @@ class Buffers:
         for name, where in self._floats:
             seen[name] = floats[where]
         return seen
-
-    def day(self, row: npt.NDArray[np.int32]) -> int:
-        """Day of the run at which a row was written."""
-        return int(row.view(np.float32)[0, INTS + FLOAT_OFFSETS["time"]])
 
     def mask(self, row: npt.NDArray[np.int32]) -> npt.NDArray[np.int8]:
         """Legal offers, int8, shape (technicians, days ahead, windows): a view of the row."""

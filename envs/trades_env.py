@@ -4,7 +4,6 @@ rule.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import gymnasium as gym
@@ -14,27 +13,24 @@ import numpy.typing as npt
 from tradesbench_gym.company.business import open_business
 from tradesbench_gym.company.events import Event
 from tradesbench_gym.company.play import results
-from tradesbench_gym.company.refusals import booking_error
-from tradesbench_gym.company.simulation import Simulation
+from tradesbench_gym.company.simulation import Simulation, as_word
 from tradesbench_gym.core.layout import Refusal, Stop
-from tradesbench_gym.core.step import CONTINUE, REFUSED, REJECTED
+from tradesbench_gym.core.step import NO_ANSWER, REFUSED, REJECTED
 from tradesbench_gym.core.view import Desk
+from tradesbench_gym.envs.asking import as_action, check_choice, salt_of, unknown_answer
 from tradesbench_gym.envs.spaces import Buffers, action_space, observation_space
-from tradesbench_gym.errors import ActionError, StateError, TradesBenchError
+from tradesbench_gym.envs.state import Loop, pack, unpack
+from tradesbench_gym.errors import ActionError, TradesBenchError
 
 FIRST_OPEN_RUN = 10_000
 """Runs drawn without a seed are numbered from here up, so that none lands on a benchmark seed."""
 _LAST_OPEN_RUN = 2**31
 OBSERVATIONS = ("desk", "planned")
-_MAGIC = b"TRADESBENCH-ENV\n"
+CONTINUE = np.zeros(0, np.int64)
+"""In place of an action: give no answer, only play on."""
 _CENTS = 100.0
 _ANSWERS = ("none", "rejected", "declined", "accepted")
-_STAY = np.array([CONTINUE, 0, 0, 0], np.int64)
-_REJECT = np.zeros(4, np.int64)
-_NEW_CALL, _ENDED = int(Stop.NEW_CALL), int(Stop.ENDED)
-_INT64 = np.dtype(np.int64)
-_ACTION_SHAPE = (4,)
-_ACCEPT = (0, 1)
+_ENDED = int(Stop.ENDED)
 
 
 class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
@@ -157,9 +153,9 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         strict: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        _check_choice("observation", observation, OBSERVATIONS)
-        _check_choice("strict", strict, (False, True))
-        _check_choice("render_mode", render_mode, (None, *self.metadata["render_modes"]))
+        check_choice("observation", observation, OBSERVATIONS)
+        check_choice("strict", strict, (False, True))
+        check_choice("render_mode", render_mode, (None, *self.metadata["render_modes"]))
         self.render_mode = render_mode
         self.strict = strict
         business = open_business(scenario, map, days, start_date)
@@ -168,28 +164,32 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         self.action_space = action_space(self._buffers.shape)
         self.observation_space = observation_space(business, observation == "planned")
         self._row = self._buffers.fresh()
-        self._run_seed = -1
-        self._ready = False
-        self._last = REFUSED
-
-    # -- Gymnasium
-    # ----------------------------------------------------------------------------------------------
+        self._loop = Loop()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """Begin a run and play on to its first call; see the class for how runs are numbered."""
+        """Begin a run and play on to its first call; see the class for how runs are numbered.
+
+        Days that pass before the first call are in the reward of the first step.
+
+        Raises:
+            StateError: a seed or salt that is no 64-bit number; nothing has changed.
+            ActionError: an unknown option; nothing has changed.
+
+        """
+        salt = as_word(salt_of(options), "salt")
+        if seed is not None:
+            as_word(seed, "seed")
         super().reset(seed=seed)
-        salt = _salt(options)
-        run = (
-            seed
-            if seed is not None
-            else int(self.np_random.integers(FIRST_OPEN_RUN, _LAST_OPEN_RUN))
-        )
-        self._simulation.restart(run, salt=salt)
-        self._run_seed = int(run)
-        _, stop, _, seen = self._play(_STAY)
-        self._ready = stop == _NEW_CALL
+        run = seed
+        if run is None:
+            run = int(self.np_random.integers(FIRST_OPEN_RUN, _LAST_OPEN_RUN))
+        self._simulation.restart(run, salt=int(salt))
+        self._loop = Loop(run_seed=int(run))
+        _, _, cents, seen = self._play(CONTINUE)
+        self._loop.carried = cents
+        self._loop.ready = True
         info = self._info()
         if self.render_mode == "human":
             self.render()
@@ -198,41 +198,35 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
     def step(
         self, action: npt.NDArray[np.int64]
     ) -> tuple[dict[str, npt.NDArray[Any]], float, bool, bool, dict[str, Any]]:
-        """Answer the call on the line and play on to the next one or to the end."""
-        if not self._ready:
+        """Answer the call on the line and play on to the next one or to the end.
+
+        Raises:
+            ActionError: the run is over, or the action is not four whole numbers; with `strict`
+                also an offer that the company does not let out. Nothing has changed then.
+
+        """
+        if not self._loop.ready:
             raise ActionError(
                 "the run is over or was never begun: call reset() first", code="reset_needed"
             )
-        chosen = _as_action(action)
-        wrong = None
-        if self.strict or chosen[0] not in _ACCEPT:
-            wrong = self._fault(chosen)
-            if wrong is not None:
-                if self.strict:
-                    raise ActionError(wrong.message, code=wrong.code, field=wrong.field)
-                chosen = _REJECT
-        before = self._row
+        chosen = as_action(action)
+        if self.strict:
+            self._refuse_if_wrong(chosen)
         answer, stop, cents, seen = self._play(chosen)
-        if answer < 0:
-            wrong = self._refused(before, answer, chosen)
-        self._ready = stop != _ENDED
         info = self._info()
         info["answer"] = _ANSWERS[max(answer, REJECTED)]
-        if wrong is not None:
-            info["error"] = {"code": wrong.code, "message": wrong.message, "field": wrong.field}
-        if not self._ready:
+        if answer < 0:
+            info["error"] = self._error(answer, chosen)
+        if self._loop.carried:
+            cents += self._loop.carried
+            self._loop.carried = 0
+        ended = stop == _ENDED
+        if ended:
+            self._loop.ready = False
             info["results"] = results(self._simulation).as_dict()
         if self.render_mode == "human":
             self.render()
-        return seen, cents / _CENTS, not self._ready, False, info
-
-    def _refused(
-        self, row: npt.NDArray[np.int32], answer: int, chosen: npt.NDArray[np.int64]
-    ) -> TradesBenchError:
-        # The day of the call, from what was seen then: the world has moved on since.
-        day = self._buffers.day(row)
-        why = Refusal(-answer)
-        return booking_error(self._simulation.business, day, why, *chosen[1:].tolist())
+        return seen, cents / _CENTS, ended, False, info
 
     def render(self) -> str | None:
         """The board: a string for "ansi", printed for "human"."""
@@ -245,17 +239,11 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
             return None
         return show(self._simulation.business, self._simulation.desk, self.render_mode)
 
-    def close(self) -> None:
-        """Nothing to release."""
-
-    # -- masks, state and looking
-    # -------------------------------------------------------------------------------
-
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Legal actions in sb3-contrib's form for the flattened action: shape (1 + technicians x 14
-        x 6,), bool.
+        """Legal actions in sb3-contrib's form for the flattened action.
 
-        Entry 0 is "reject", then technician, days ahead and window with the window fastest.
+        Shape (1 + technicians x 14 x 6,), bool: entry 0 is "reject", then technician, days ahead
+        and window with the window fastest.
         """
         return np.concatenate(([True], self._buffers.mask(self._row).ravel().astype(np.bool_)))
 
@@ -274,14 +262,13 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         return self._simulation.take_events()
 
     def get_state(self) -> bytes:
-        """The whole state, `np_random` included, as bytes."""
-        header = {
-            "random": self.np_random.bit_generator.state,
-            "run_seed": self._run_seed,
-            "ready": self._ready,
-            "last": self._last,
-        }
-        return _MAGIC + json.dumps(header).encode() + b"\n" + self._simulation.get_state()
+        """The whole state, `np_random` included, as bytes.
+
+        Raises:
+            StateError: `np_random` was replaced by another kind of generator.
+
+        """
+        return pack(self._loop, self.np_random, self._simulation.get_state())
 
     def set_state(self, state: bytes) -> None:
         """Continue from saved bytes, bit for bit.
@@ -291,92 +278,48 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
                 changed.
 
         """
-        given: Any = state
-        if not isinstance(given, bytes) or not given.startswith(_MAGIC):
-            raise StateError(
-                "these bytes are not the state of an environment",
-                code="state_foreign",
-                field="state",
-            )
-        text, _, body = state[len(_MAGIC) :].partition(b"\n")
-        random = np.random.Generator(np.random.PCG64())
-        try:
-            header = json.loads(text)
-            random.bit_generator.state = header["random"]
-            kept = int(header["run_seed"]), bool(header["ready"]), int(header["last"])
-        except (ValueError, KeyError, TypeError):
-            raise StateError(
-                "the header of this state is damaged", code="state_damaged", field="state"
-            ) from None
+        loop, random, body = unpack(state)
         self._simulation.set_state(body)
         self.np_random = random
-        self._run_seed, self._ready, self._last = kept
+        self._loop = loop
         self._look()
 
-    # -- inside --
+    def observe(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """The present observation and info, as `reset` gives them: for use after `set_state`."""
+        return self._look(), self._info()
 
     def _play(
         self, chosen: npt.NDArray[np.int64]
     ) -> tuple[int, int, int, dict[str, npt.NDArray[Any]]]:
         self._row = row = self._buffers.fresh()
         answer, stop, cents = self._simulation.step(chosen, REFUSED, row)
-        self._last = max(answer, REFUSED)
+        self._loop.last = max(answer, REFUSED)
         return answer, stop, cents, self._buffers.observation(row)
 
     def _look(self) -> dict[str, npt.NDArray[Any]]:
-        """The present observation again, after a state was set."""
         self._row = row = self._buffers.fresh()
-        self._simulation.observe(self._last, row)
+        self._simulation.observe(self._loop.last, row)
         return self._buffers.observation(row)
 
-    def observe(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """The present observation and info, as the last `reset` or `step` gave them: for use after
-        `set_state`.
-        """
-        return self._look(), self._info()
-
     def _info(self) -> dict[str, Any]:
-        return {"run_seed": self._run_seed, "action_mask": self._buffers.mask(self._row)}
+        # A copy: what its owner does to it must not reach `action_masks`.
+        mask = self._buffers.mask(self._row).copy()
+        return {"run_seed": self._loop.run_seed, "action_mask": mask}
 
-    def _fault(self, chosen: npt.NDArray[np.int64]) -> TradesBenchError | None:
-        if chosen[0] not in _ACCEPT:
-            return ActionError(
-                f"accept is 0 or 1, not {int(chosen[0])}", code="unknown_answer", field="accept"
-            )
-        if chosen[0] == 0:
-            return None
-        return self._simulation.refusal(*chosen[1:].tolist())
+    def _refuse_if_wrong(self, chosen: npt.NDArray[np.int64]) -> None:
+        if self._simulation.line is None or chosen[0] == 0:
+            return
+        wrong: TradesBenchError | None
+        if chosen[0] != 1:
+            wrong = unknown_answer(chosen)
+        else:
+            wrong = self._simulation.refusal(*chosen[1:].tolist())
+        if wrong is not None:
+            raise ActionError(wrong.message, code=wrong.code, field=wrong.field)
 
-
-def _as_action(action: Any) -> npt.NDArray[np.int64]:
-    """Four whole numbers; ActionError for anything else, in lenient mode too, for it is no answer
-    at all.
-    """
-    if type(action) is np.ndarray and action.dtype is _INT64 and action.shape == _ACTION_SHAPE:
-        return action
-    given = np.asarray(action)
-    if given.shape != _ACTION_SHAPE or given.dtype.kind not in "iu":
-        raise ActionError(
-            "an action is four whole numbers (accept, technician, days ahead, window), "
-            f"not {action!r:.80}",
-            code="malformed_action",
-            field="action",
-        )
-    return given.astype(np.int64, copy=False)
-
-
-def _salt(options: dict[str, Any] | None) -> int:
-    unknown = set(options or ()) - {"salt"}
-    if unknown:
-        raise ActionError(
-            f"reset() knows the option 'salt', not {', '.join(map(repr, sorted(unknown)))}",
-            code="option",
-            field="options",
-        )
-    return 0 if not options else options["salt"]
-
-
-def _check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    if value not in allowed or isinstance(value, int) != isinstance(allowed[0], int):
-        named = ", ".join(map(repr, allowed))
-        raise ActionError(f"{name} must be one of {named}, not {value!r}", code=name, field=name)
+    def _error(self, answer: int, chosen: npt.NDArray[np.int64]) -> dict[str, str | None]:
+        if answer == NO_ANSWER:
+            wrong: TradesBenchError = unknown_answer(chosen)
+        else:
+            wrong = self._simulation.explain_refusal(Refusal(-answer), *chosen[1:].tolist())
+        return {"code": wrong.code, "message": wrong.message, "field": wrong.field}

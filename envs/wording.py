@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tradesbench_gym.company.business import Business
-from tradesbench_gym.core.layout import DAY_SECONDS, NONE, CallState, Phase
+from tradesbench_gym.core.layout import DAY_SECONDS, NONE, CallState
 from tradesbench_gym.core.view import Desk
 
 SATURDAY = 5
@@ -46,9 +46,7 @@ class Office:
         self.desk = desk.copy()
         self.book = self.desk["handbook"]
         self.clock = int(self.desk["clock"])
-        closed = int(self.desk["phase"]) == Phase.NIGHT and int(self.desk["day"]) > 0
-        # At night the next day's number is set already; people still look at the day just closed.
-        self.today = int(self.desk["day"]) - closed
+        self.today = int(self.desk["day"])
         self.calls = self.desk["calls"][: int(self.desk["n_calls"])]
         people = business.scenario.technicians
         self.names = [person.name for person in people]

@@ -29,11 +29,36 @@ def packages_below(folder: Path, name: str) -> set[str]:
     return found
 
 
+def files_of_the_project(folder: str) -> list[Path]:
+    """The files below a folder that are, or may be, committed; links not followed."""
+    return [
+        path
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file()
+        and not {"__pycache__"} & {p.name for p in path.parents}
+        # The links of the package are folders at the top, looked at by their own names.
+        and not any(p.is_symlink() for p in path.parents)
+    ]
+
+
 def test_setup_cfg_lists_every_package_of_the_tree(options: configparser.ConfigParser) -> None:
     tree = packages_below(ROOT / "tradesbench_gym", "tradesbench_gym")
     for folder in AT_THE_TOP:
         tree |= packages_below(ROOT / folder, f"tradesbench_gym.{folder}")
     assert set(options["options"]["packages"].split()) == tree
+
+
+def test_every_data_file_of_a_package_is_installed(options: configparser.ConfigParser) -> None:
+    patterns = options["options.package_data"]["*"].split()
+    for folder in ("tradesbench_gym", *AT_THE_TOP):
+        for path in files_of_the_project(folder):
+            package = next(p for p in path.parents if (p / "__init__.py").exists())
+            place = path.relative_to(package)
+            # A match must be as deep as the pattern: setuptools' * does not cross folders.
+            assert path.suffix == ".py" or any(
+                place.match(pattern) and len(place.parts) == len(Path(pattern).parts)
+                for pattern in patterns
+            ), f"setup.cfg does not install {path}"
 
 
 def test_every_python_file_of_the_package_lies_in_a_package() -> None:

@@ -1,8 +1,9 @@
 """A tiny world in which every rule is visible in a few lines, and a way to script a run in it.
 
-Twelve anchors in a grid of four columns and three rows, 3,000 m apart, driving west 600 m longer; two
-hundred addresses, of which the first twelve stand on the anchors. Weekday drives at 36 km/h, so that a
-block takes 300 s; weather, variation, lengths and prices stand still unless a test lets them move.
+Twelve anchors in a grid of four columns and three rows, 3,000 m apart, driving west 600 m longer;
+two hundred addresses, of which the first twelve stand on the anchors. Weekday drives at 36 km/h, so
+that a block takes 300 s; weather, variation, lengths and prices stand still unless a test lets them
+move.
 """
 
 from __future__ import annotations
@@ -213,7 +214,9 @@ class Script:
         return self.run["technicians"][technician]
 
     def open_day(self) -> None:
-        """Play to 07:00 of the next day, clear the line, and keep all but the script's callers away."""
+        """Play to 07:00 of the next day, clear the line, and keep all but the script's callers
+        away.
+        """
         assert self.simulation.next_call() == Stop.NEW_CALL
         self.simulation.reject()
         self.run["due_count"] = self.run["due_next"]
@@ -279,7 +282,7 @@ class Script:
         return stop
 
     def paid(self, number: int) -> dict[Entry, int]:
-        """The ledger rows of a job so far, in cents by kind; needs the events to have been taken."""
+        """The ledger rows of a job so far, in cents by kind."""
         self.events += self.simulation.take_events()
         rows: dict[Entry, int] = {}
         for event in self.events:

@@ -20,7 +20,7 @@ def main() -> None:
     try:
         app(prog_name="python -m tradesbench_gym.calibrate")
     except TradesBenchError as error:
-        typer.echo(error.message, err=True)
+        typer.echo(f"error: {error.message}", err=True)
         sys.exit(2)
 
 

@@ -65,6 +65,10 @@ class _Commands(TyperGroup):
         for name, place in COMMANDS.items():
             self.commands[name] = TyperCommand(name, help=place.line)
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        del ctx
+        return list(COMMANDS)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] in COMMANDS:
             self.commands[args[0]] = _load(args[0])

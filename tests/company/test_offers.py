@@ -1,4 +1,6 @@
-"""What the company lets out and what it refuses (A.7): each refusal has its code and changes nothing."""
+"""What the company lets out and what it refuses (A.7): each refusal has its code and changes
+nothing.
+"""
 
 from __future__ import annotations
 

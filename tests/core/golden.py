@@ -2,11 +2,11 @@
 
 A change of behaviour cannot pass unnoticed: whoever means one raises `RULES_VERSION`, runs
 
-    python -m tests.core.golden
+python -m tests.core.golden
 
-and commits the new digests with the change that made them. The runs labelled "frozen" are played on the
-tiny map with a copy of the scenario that stands beside this file, so that calibration leaves them alone;
-those labelled "shipped" use the scenario and the map that ship, and change with them.
+and commits the new digests with the change that made them. The runs labelled "frozen" are played on
+the tiny map with a copy of the scenario that stands beside this file, so that calibration leaves
+them alone; those labelled "shipped" use the scenario and the map that ship, and change with them.
 """
 
 from __future__ import annotations

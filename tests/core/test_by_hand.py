@@ -1,7 +1,9 @@
-"""Three calls worked out by hand, to the second and to the cent: see `tests/worlds.py` for the place.
+"""Three calls worked out by hand, to the second and to the cent: see `tests/worlds.py` for the
+place.
 
-Anchors lie in four columns and three rows, 3,000 m apart; westward costs 600 m more; 36 km/h is 10 m/s.
-Address 12 + k lies 10 m from anchor k, address 24 + k 20 m. Wages: Marcus $36, Roberto $37, Katherine $39.
+Anchors lie in four columns and three rows, 3,000 m apart; westward costs 600 m more; 36 km/h is 10
+m/s. Address 12 + k lies 10 m from anchor k, address 24 + k 20 m. Wages: Marcus $36, Roberto $37,
+Katherine $39.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from tradesbench_gym.core.layout import CallState, Condition, Entry, Kind
 
 
 def test_a_morning_call_for_plumbing() -> None:
-    """Roberto lives at anchor 8 (column 0, row 2); the customer at address 22 is 10 m from anchor 10.
+    """Roberto lives at anchor 8 (column 0, row 2); the customer at address 22 is 10 m from anchor
+    10.
 
     Road: 0 m from home to anchor 8, two blocks east = 6,000 m, 10 m to the house: 6,010 m.
     Drive: 6,010 m at 10 m/s = 601 s. He is free at 08:00, so he sets off then and arrives 08:10:01.
@@ -44,14 +47,15 @@ def test_a_morning_call_for_plumbing() -> None:
 
 
 def test_an_afternoon_call_in_the_rain_that_runs_into_overtime() -> None:
-    """Katherine lives at anchor 11 (column 3, row 2); address 25 is 20 m from anchor 1 (column 1, row 0).
+    """Katherine lives at anchor 11 (column 3, row 2); address 25 is 20 m from anchor 1 (column 1,
+    row 0).
 
-    First a job at her own corner from 15:00 to 16:30, then straight on.
-    Road: two blocks west and two south = 12,000 m, 600 m for going west, 20 m to the house: 12,620 m.
-    It rains in the west: 1,262 s · 1.15 = 1,451.3 s, half up 1,451 s = 24 min 11 s.
-    She arrives at 16:54:11, before the close at 17:00, and begins at once; 90 minutes: done 18:24:11.
-    She is paid to 17:00: 84 min 11 s = 5,051 s of overtime, · $39.00 / 3,600 s = $54.719…, half up $54.72;
-    the cap is 20 % of $320 = $64. Invoice $320.00, material 25 % = $80.00.
+    First a job at her own corner from 15:00 to 16:30, then straight on. Road: two blocks west and
+    two south = 12,000 m, 600 m for going west, 20 m to the house: 12,620 m. It rains in the west:
+    1,262 s · 1.15 = 1,451.3 s, half up 1,451 s = 24 min 11 s. She arrives at 16:54:11, before the
+    close at 17:00, and begins at once; 90 minutes: done 18:24:11. She is paid to 17:00: 84 min 11 s
+    = 5,051 s of overtime, · $39.00 / 3,600 s = $54.719…, half up $54.72; the cap is 20 % of $320 =
+    $64. Invoice $320.00, material 25 % = $80.00.
     """
     script = Script()
     script.run["sky"]["condition"][0, 0] = Condition.RAIN
@@ -73,7 +77,8 @@ def test_an_afternoon_call_in_the_rain_that_runs_into_overtime() -> None:
 
 
 def test_an_evening_call_off_hours() -> None:
-    """Marcus, on call to 19:00, lives at anchor 0; a commercial customer at address 14, 10 m from anchor 2.
+    """Marcus, on call to 19:00, lives at anchor 0; a commercial customer at address 14, 10 m from
+    anchor 2.
 
     Two jobs in the evening window, the first at his own corner: 17:00 to 18:00.
     Road: two blocks = 6,000 m and 10 m: 601 s; on site 18:10:01, done 19:10:01.

@@ -170,7 +170,7 @@ def test_the_answer_is_the_callers_whoever_is_sent_and_whatever_was_booked_befor
         assert busy.simulation.offer(MARCUS, 4, W09) == quiet.simulation.offer(DIANA, 4, W09)
 
 
-# -- cancellation -----------------------------------------------------------------------------------------------
+# -- cancellation
 
 
 def test_a_residential_job_a_week_out_cancels_14_of_100_times_and_20_in_a_storm(p: Any) -> None:
@@ -271,7 +271,7 @@ def test_a_cancellation_stands_whether_acknowledged_or_not() -> None:
 
 
 def test_an_answer_or_cancellation_is_drawn_by_the_call_alone() -> None:
-    """The identity is day, stream and index: a service call is another event than an installation."""
+    """Its identity is day, stream and index in the stream, and no count of draws."""
     assert int(Stream.SERVICE) == 0
     assert patience(3, 1) != patience(3, 2)
     script = Script(CANCELS, seed=3)

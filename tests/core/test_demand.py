@@ -1,4 +1,6 @@
-"""How many people call, when and for what (A.4): the hidden level, the weekend, the quotas of a day."""
+"""How many people call, when and for what (A.4): the hidden level, the weekend, the quotas of a
+day.
+"""
 
 from __future__ import annotations
 
@@ -84,14 +86,13 @@ def test_no_level_no_calls_but_those_for_other_work_and_installations() -> None:
 
 
 def quotas(simulation: Simulation) -> list[tuple[int, int]]:
+    """Calls for other work and for installations, day by day."""
     calls = rang(simulation)
-    return [
-        tuple(
-            int(((calls["from_day"] == day) & (calls["stream"] == stream)).sum())
-            for stream in (Stream.OTHER, Stream.INSTALLATION)
-        )
-        for day in range(14)
-    ]
+
+    def count(day: int, stream: Stream) -> int:
+        return int(((calls["from_day"] == day) & (calls["stream"] == stream)).sum())
+
+    return [(count(day, Stream.OTHER), count(day, Stream.INSTALLATION)) for day in range(14)]
 
 
 def test_each_day_brings_2_to_5_calls_for_other_work_and_0_to_2_installations() -> None:
@@ -146,7 +147,7 @@ def test_calls_ring_in_whole_minutes_from_seven_to_seven() -> None:
     assert (times % 86_400 < 19 * 3600).all()
 
 
-# -- the level --------------------------------------------------------------------------------------------------
+# -- the level
 
 LEVEL = {"demand.start": 18, "demand.cap": 30, "demand.gain": "0.08", "demand.loss": 3}
 
@@ -228,7 +229,7 @@ def test_a_customer_who_declines_never_changes_demand() -> None:
     assert script.run["level"] == 180_000
 
 
-# -- who calls --------------------------------------------------------------------------------------------------
+# -- who calls
 
 BOOK = {
     **STILL,
@@ -263,7 +264,9 @@ def test_a_customer_who_was_served_or_turned_away_may_call_again() -> None:
 
 
 def test_where_the_drawn_customer_was_lost_a_new_one_calls_with_the_calls_own_draws() -> None:
-    """Same time, work and urgency as the call of the book would have had; other house, other caller."""
+    """Same time, work and urgency as the call of the book would have had; other house, other
+    caller.
+    """
     business = tiny_business({**BOOK, "demand.start": 20, "demand.book": 1})
     kept, lost = Simulation(7, business=business), Simulation(7, business=business)
     lost.record["lost"][0] = 1

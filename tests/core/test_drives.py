@@ -1,4 +1,6 @@
-"""How long a drive takes (A.6): metres, the hour's speed, the destination's weather, its own variation."""
+"""How long a drive takes (A.6): metres, the hour's speed, the destination's weather, its own
+variation.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,9 @@ def test_the_weather_that_counts_is_that_of_the_zone_driven_to() -> None:
 def test_the_speed_is_that_of_the_hour_of_departure() -> None:
     speeds = [36] * 24
     speeds[8], speeds[9] = 18, 72
-    assert driven({"driving.speed_kmh_weekday": speeds}) == 1_200  # all of it, though it ends at 8:20
+    assert (
+        driven({"driving.speed_kmh_weekday": speeds}) == 1_200
+    )  # all of it, though it ends at 8:20
     script = Script({"driving.speed_kmh_weekday": speeds})
     number = script.book("08:50", PLUMBING, 10, ROBERTO, W13)
     script.close_day()
@@ -154,9 +158,7 @@ def test_the_variation_does_not_depend_on_who_drives_or_when() -> None:
 
 def test_the_drive_home_is_neither_simulated_nor_paid() -> None:
     """Marcus ends at 20:15, 9 km and more from home; the day closes in that second."""
-    script = Script(
-        {f"services.hvac_service.{n}": 195 for n in ("shortest", "typical", "longest")}
-    )
+    script = Script({f"services.hvac_service.{n}": 195 for n in ("shortest", "typical", "longest")})
     number = script.book("09:00", HVAC, 11, MARCUS, W17)
     script.close_day()
     assert script.job(number)["ended"] == clock("20:15")

@@ -25,7 +25,8 @@ def identity(call: Any) -> tuple[int, int, int]:
 def played(seed: int, offers: dict[int, Slot], days: int = 3) -> dict[tuple[int, int, int], Any]:
     """The calls of a run, by identity, that makes an offer to some calls and rejects the rest.
 
-    Each also carries what is drawn once it is booked, noted at once: the answer and the cancellation.
+    Each also carries what is drawn once it is booked, noted at once: the answer and the
+    cancellation.
     """
     simulation = Simulation(seed, business=tiny_business(LIVELY, days))
     answers: dict[tuple[int, int, int], tuple[bool, int]] = {}
@@ -97,7 +98,9 @@ def test_the_same_offer_to_the_same_customer_gets_the_same_answer_in_any_run(
 @settings(max_examples=8)
 @given(seed=st.integers(0, 2**32), level=st.integers(6, 29))
 def test_more_demand_adds_calls_and_moves_none(seed: int, level: int) -> None:
-    """Each call of the quieter city rings in the busier one too, at the same time, for the same work."""
+    """Each call of the quieter city rings in the busier one too, at the same time, for the same
+    work.
+    """
     seen = []
     for start in (level, level + 1):
         business = tiny_business({**LIVELY, "demand.start": start, "demand.book_share": 0}, 2)

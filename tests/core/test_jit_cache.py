@@ -151,6 +151,19 @@ def test_jit_off_gives_plain_functions_and_no_cache(tiny: TinyCore) -> None:
     assert not tiny.cache.exists()
 
 
+def test_announcing_speaks_once_and_only_when_something_will_compile(tiny: TinyCore) -> None:
+    code = (
+        "from tradesbench_gym.core import jit\n"
+        "needed = jit.warm_needed(); jit.announce(); jit.announce()\n"
+        "from tradesbench_gym.core.rule import rule\n"
+        "print(rule(10), int(needed), None)"
+    )
+    value, needed, said = tiny.start(code)
+    assert (value, needed) == (21, 1)
+    assert len(said.splitlines()) == 1
+    assert tiny.start(code) == (21, 0, "")
+
+
 def test_quiet_is_quiet(tiny: TinyCore) -> None:
     assert tiny.start(**{codecache.QUIET: "1"}) == (21, 1, "")
 
@@ -165,6 +178,34 @@ def test_eight_workers_on_a_cold_cache_compile_once_and_agree(tiny: TinyCore) ->
     names = {path.name for path in tiny.kept()[0].parent.iterdir()}
     assert names == {path.name for path in tiny.kept()} | {"lock"}
     assert tiny.start() == (21, 0, "")
+
+
+def test_two_record_types_compiled_by_two_processes_stay_apart_in_a_third(tiny: TinyCore) -> None:
+    """A record of n fields before `last`: reading the other type's offset gives another number."""
+    (tiny.package / "core" / "rule.py").write_text(
+        "from tradesbench_gym.core.jit import kernel\n"
+        "@kernel\n"
+        "def rule(runs, i):\n"
+        "    total = 0\n"
+        "    for k in range(i + 1):\n"
+        "        total += runs['last'][k]\n"
+        "    return total\n"
+    )
+    code = (
+        "import numpy as np; from tradesbench_gym.core.rule import rule\n"
+        "total = 0\n"
+        "for n in {sizes}:\n"
+        "    runs = np.zeros(1, [(f'f{{k}}', 'i8') for k in range(n)] + [('last', 'i8')])\n"
+        "    runs['last'] = n\n"
+        "    total = 100 * total + rule(runs, 0)\n"
+        "names = {{form.fndesc.mangled_name for form in rule.overloads.values()}}\n"
+        "assert len(names) == len({sizes}), names\n"
+        "print(total, sum(rule.stats.cache_misses.values()), None)"
+    )
+    assert tiny.start(code.format(sizes=[3]))[:2] == (3, 1)
+    assert tiny.start(code.format(sizes=[5]))[:2] == (5, 1)
+    assert tiny.start(code.format(sizes=[3, 5])) == (305, 0, "")
+    assert tiny.start(code.format(sizes=[5, 3])) == (503, 0, "")
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,16 @@ from tradesbench_gym.core.layout import (
     run_dtype,
 )
 
-RECORDS = [run_dtype(14), run_dtype(31), desk_dtype(14), desk_dtype(31), PARAMS, LOG, PLAN, HANDBOOK]
+RECORDS = [
+    run_dtype(14),
+    run_dtype(31),
+    desk_dtype(14),
+    desk_dtype(31),
+    PARAMS,
+    LOG,
+    PLAN,
+    HANDBOOK,
+]
 NESTED = {"technicians": "technician", "days": "day", "calls": "call", "due": "due"}
 SHARED = ("route", "forecast")
 UNSEEN = ("due", "lost", "sky")
@@ -79,7 +88,9 @@ def test_every_field_says_its_unit_its_meaning_and_who_may_see_it() -> None:
 
 
 def poisoned(seed: int) -> Simulation:
-    """A simulation at a call whose record is filled with random bytes, and only its counts are sane."""
+    """A simulation at a call whose record is filled with random bytes, and only its counts are
+    sane.
+    """
     simulation = Simulation(seed, business=tiny_business())
     simulation.next_call()
     run = simulation.record
@@ -190,6 +201,25 @@ def _answer(simulation: Simulation, step: int) -> None:
         simulation.offer(*offer)
     else:
         simulation.reject()
+
+
+def test_the_desk_can_be_looked_at_at_every_stop_the_last_close_included() -> None:
+    """Nobody calls; what is hidden of the day's calls must not show where calls would stand."""
+    quiet = {
+        "demand.start": 0,
+        "demand.other_min": 0,
+        "demand.other_max": 0,
+        "demand.installations": {"0": 1},
+        "pay.starting_cash": 10**6,
+    }
+    simulation = Simulation(4, business=tiny_business(quiet))
+    while not simulation.ended:
+        simulation.advance()
+        for name in ("at", "index", "stream"):
+            simulation.record["due"][name] = 7
+        desk = simulation.desk
+        assert not desk["calls"].tobytes().strip(b"\0"), f"day {simulation.day}"
+        assert desk["day"] == simulation.day
 
 
 SIGNATURES = """

@@ -36,14 +36,18 @@ HVAC_PRICES = {
 }
 
 
+def close_day(simulation: Simulation) -> None:
+    while (stop := simulation.advance()) != Stop.DAY_CLOSED:
+        if stop == Stop.NEW_CALL:
+            simulation.reject()
+
+
 def costs_of_a_day(day: int) -> dict[Entry, int]:
     simulation = Simulation(1, business=tiny_business({"pay.starting_cash": 100_000}))
     rows: dict[Entry, int] = {}
-    while simulation.day <= day:
+    for _ in range(day + 1):
         simulation.take_events()
-        while (stop := simulation.advance()) != Stop.DAY_CLOSED:
-            if stop == Stop.NEW_CALL:
-                simulation.reject()
+        close_day(simulation)
     for event in simulation.take_events():
         if event.kind == Kind.LEDGER:
             assert event.entry is not None
@@ -86,7 +90,7 @@ def test_two_weeks_of_fixed_costs_are_37664_dollars() -> None:
 def test_doing_nothing_is_bankrupt_on_day_10_at_minus_26790_and_not_before(
     seed: int, answered: bool
 ) -> None:
-    """Seven weekdays and three weekend days: 7 · 2,916 + 3 · 2,126 = 26,790; a day less is 24,664."""
+    """Seven weekdays, three weekend days: 7 · 2,916 + 3 · 2,126 = 26,790; a day less: 24,664."""
     simulation = Simulation(seed, business=tiny_business())
     while simulation.next_call() == Stop.NEW_CALL:
         assert simulation.cash_cents >= 0
@@ -117,9 +121,7 @@ def test_what_is_due_at_the_close_is_one_commit_tested_for_bankruptcy_once() -> 
 
 def test_cash_of_exactly_zero_is_not_bankrupt() -> None:
     simulation = Simulation(1, business=tiny_business({"pay.starting_cash": 2_916}))
-    while simulation.day == 0:
-        if simulation.advance() == Stop.NEW_CALL:
-            simulation.reject()
+    close_day(simulation)
     assert simulation.cash_cents == 0
     assert not simulation.record["bankrupt"]
 
@@ -211,7 +213,7 @@ def test_customers_and_services_have_prices_of_their_own() -> None:
     assert (np.diff(price, axis=2) > 0).all()
 
 
-# -- off-hours --------------------------------------------------------------------------------------------------
+# -- off-hours
 
 
 @pytest.mark.parametrize(
@@ -250,7 +252,7 @@ def test_off_hours_is_decided_by_the_window_booked_not_by_the_hour_of_the_work()
     assert script.paid(late)[Entry.PREMIUM] == 7_500
 
 
-# -- overtime ---------------------------------------------------------------------------------------------------
+# -- overtime
 
 
 def last_hours(service: int, who: int, minutes: int, window: int, ahead: int = 0) -> Any:

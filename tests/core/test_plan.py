@@ -26,8 +26,8 @@ from tests.worlds import (
     Script,
     tiny_business,
 )
-from tradesbench_gym.core.settings import planned_length
 from tradesbench_gym.core import plan as planning
+from tradesbench_gym.core.settings import planned_length
 from tradesbench_gym.policies import make_policy
 
 MINUTE = 60
@@ -90,7 +90,9 @@ def test_a_drive_is_estimated_by_straight_line_times_1_3_at_40_km_h() -> None:
 
 
 def test_the_plan_of_today_starts_now_where_the_man_stands() -> None:
-    """At 08:00 from home: there at 08:21:06, 2,334 s before nine: less than the margin of 40 minutes."""
+    """At 08:00 from home: there at 08:21:06, 2,334 s before nine: less than the margin of 40
+    minutes.
+    """
     script = Script(RANGES)
     script.call("08:00", PLUMBING, 3)
     assert slot(script, ROBERTO, 0, W09) == (7_200, 10_817)
@@ -101,7 +103,7 @@ def test_the_plan_of_today_starts_now_where_the_man_stands() -> None:
 
 
 def test_a_job_in_progress_is_planned_to_end_at_start_plus_planned_length() -> None:
-    """Plumbing at his corner since 09:00 ends by plan at 10:50; at 10:55 it is planned to end now."""
+    """Plumbing at his corner since 09:00 ends by plan at 09:00 and the planned length."""
     long = {f"services.plumbing.{name}": 175 for name in ("shortest", "typical")}
     script = Script({**RANGES, **long, "services.plumbing.longest": 180})
     planned = int(script.simulation.business.plan["lengths"][PLUMBING])
@@ -113,7 +115,8 @@ def test_a_job_in_progress_is_planned_to_end_at_start_plus_planned_length() -> N
 
 
 def test_every_job_of_the_route_must_keep_its_margin_not_only_the_new_one() -> None:
-    """Two jobs at Roberto's corner tomorrow in 09-11 and 11-13; a third in 09-11 squeezes the second.
+    """Two jobs at Roberto's corner tomorrow in 09-11 and 11-13; a third in 09-11 squeezes the
+    second.
 
     09:00 + 110 = 10:50, + 110 = 12:40: the job of 11-13 starts 20 minutes before its close.
     """
@@ -128,7 +131,7 @@ def test_every_job_of_the_route_must_keep_its_margin_not_only_the_new_one() -> N
 
 def decided(script: Script, name: str = "oracle") -> tuple[int, int, int] | None:
     decision = make_policy(name)(script.simulation.desk)
-    return None if decision is None else tuple(decision)
+    return None if decision is None else (decision[0], decision[1], decision[2])
 
 
 def test_the_oracle_takes_the_earliest_window_that_keeps_the_margin() -> None:
@@ -141,9 +144,7 @@ def test_the_oracle_takes_the_earliest_window_that_keeps_the_margin() -> None:
     assert decided(script) == (ROBERTO, 0, W11)
 
 
-def test_among_equally_early_slots_the_oracle_adds_the_least_driving_then_the_lower_technician() -> (
-    None
-):
+def test_among_equally_early_slots_the_oracle_drives_least_then_takes_the_lower_number() -> None:
     script = Script(RANGES)
     script.call("08:00", HVAC, 2)  # Marcus lives at 0, Diana at 3: one block for her
     assert decided(script) == (DIANA, 0, W09)
@@ -160,7 +161,7 @@ def test_among_equally_early_slots_the_oracle_adds_the_least_driving_then_the_lo
 
 
 def full_days(changes: dict[str, Any]) -> Script:
-    """Two days can be booked, and Katherine has a job at her own corner in each of their windows."""
+    """Two days can be booked; Katherine has a job at her corner in each of their windows."""
     script = Script({**RANGES, **changes, "calendar.booking_days": 2})
     for ahead, windows in ((0, (W09, W11, W13, W15)), (1, (W07, W09, W11, W13, W15))):
         for window in windows:
@@ -169,8 +170,9 @@ def full_days(changes: dict[str, Any]) -> Script:
 
 
 def test_where_no_window_fits_with_or_without_margin_the_oracle_rejects() -> None:
-    """Today 09:00, 11:07, 13:14, 15:21: wherever one more is put, the last begins at 17:28, 28 minutes
-    after its close; tomorrow 07:00, 09:07, 11:14, 13:21, 15:28 and then 17:35."""
+    """Today 09:00, 11:07, 13:14, 15:21: wherever one more is put, the last begins at 17:28, 28
+    minutes after its close; tomorrow 07:00, 09:07, 11:14, 13:21, 15:28 and then 17:35.
+    """
     script = full_days({})
     script.call("07:31", ELECTRICAL, 11)
     for ahead, late in ((0, 28), (1, 35)):
@@ -180,8 +182,9 @@ def test_where_no_window_fits_with_or_without_margin_the_oracle_rejects() -> Non
 
 
 def test_a_window_that_fits_only_without_the_margin_is_offered_when_no_other_fits() -> None:
-    """Planned at 119 minutes: at work until 10:59, then 11:00, one more in 11-13 at 12:59, which moves
-    13-15 to 14:58 and 15-17 to 16:57: one, two and three minutes to spare. Tomorrow is no better."""
+    """Planned at 119 minutes: at work until 10:59, then 11:00, one more in 11-13 at 12:59, which
+    moves 13-15 to 14:58 and 15-17 to 16:57: one, two and three minutes to spare.
+    """
     script = full_days(
         {f"services.electrical.{name}": 119 for name in ("shortest", "typical", "longest")}
     )
@@ -217,7 +220,9 @@ def test_the_oracle_uses_evenings_and_weekends_of_who_is_on_call() -> None:
 
 
 def test_a_man_who_drives_is_planned_to_arrive_when_the_estimate_says() -> None:
-    """Roberto leaves home at 10:00 for anchor 3, by estimate 1,266 s: free at 12:50 after 11:00 + 110 min."""
+    """Roberto leaves home at 10:00 for anchor 3, by estimate 1,266 s: free at 12:50 after 11:00 +
+    110 min.
+    """
     script = Script(RANGES)
     script.book("10:00", PLUMBING, 3, ROBERTO, W11)
     script.call("10:05", PLUMBING, 3)

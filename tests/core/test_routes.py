@@ -1,4 +1,6 @@
-"""How a technician's day is worked (A.7): earliest window, then nearest; waiting, missing, failing."""
+"""How a technician's day is worked (A.7): earliest window, then nearest; waiting, missing,
+failing.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +93,9 @@ def test_work_never_starts_before_the_window_opens() -> None:
 
 
 def test_work_that_starts_exactly_at_the_close_is_on_time() -> None:
-    """9,000 m are 900 s: who leaves at 10:45:00 is there at 11:00:00, one second later is too late."""
+    """9,000 m are 900 s: who leaves at 10:45:00 is there at 11:00:00, one second later is too
+    late.
+    """
     script = Script(lasting(105, "hvac_service"))
     script.book("08:00", HVAC, 0, MARCUS, W09)  # 09:00 to 10:45
     number = script.book("08:01", HVAC, 3, MARCUS, W09)
@@ -131,7 +135,9 @@ def test_a_missed_job_is_missed_at_the_close_wherever_he_is() -> None:
 
 
 def test_a_drive_is_never_broken_off() -> None:
-    """Driving to the far job of the afternoon when one in an earlier window is booked: he arrives first."""
+    """Driving to the far job of the afternoon when one in an earlier window is booked: he arrives
+    first.
+    """
     script = Script()
     far = script.book("08:00", HVAC, 3, MARCUS, W13)  # 900 s
     near = script.book("08:05", HVAC, 0, MARCUS, W11)
@@ -301,7 +307,7 @@ def test_work_may_spill_past_midnight_and_its_service_day_closes_then() -> None:
     assert script.man(ROBERTO)["address"] == -1
 
 
-# -- in one second ----------------------------------------------------------------------------------------------
+# -- in one second
 
 
 def test_in_one_second_come_arrival_then_missed_then_cancellation_then_new_call() -> None:
@@ -312,7 +318,9 @@ def test_in_one_second_come_arrival_then_missed_then_cancellation_then_new_call(
     script.cancel(other, "11:00")
     script.look("11:00")
     same = [e for e in script.events if e.at == clock("11:00")]
-    assert [(e.kind, e.call) for e in same if e.kind not in {Kind.LEDGER, Kind.ACKNOWLEDGED}][:5] == [
+    assert [(e.kind, e.call) for e in same if e.kind not in {Kind.LEDGER, Kind.ACKNOWLEDGED}][
+        :5
+    ] == [
         (Kind.DONE, first + 1),
         (Kind.DEPARTED, missed + 1),
         (Kind.MISSED, missed + 1),

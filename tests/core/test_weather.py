@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def test_the_highs_of_a_day_are_near_those_of_the_day_before() -> None:
     pairs = []
     for seed in range(25):
         high = sky("2026-01-01", seed)["high"][:, 0].astype(float) - 68
-        pairs += list(zip(high[:-1], high[1:], strict=True))
+        pairs += list(pairwise(high))
     before, after = np.array(pairs).T
     kept = np.corrcoef(before, after)[0, 1]
     assert 0.55 < kept < 0.85
@@ -128,8 +129,9 @@ def test_today_is_known_and_seven_days_are_forecast_less_and_less_well() -> None
 
 
 def test_a_longer_leads_error_contains_the_shorter_ones() -> None:
-    """Each day of lead adds one error of its own: what is forecast of a day changes by it from morning
-    to morning, so averaging the forecasts of one day comes no nearer to the truth than the last."""
+    """Each day of lead adds one error of its own: what is forecast of a day changes by it from
+    morning to morning, so that no average of forecasts comes nearer to the truth than the last.
+    """
     steps: list[list[int]] = []
     for seed in range(6):
         simulation = Simulation(seed, business=tiny_business({"pay.starting_cash": 10**6}))

@@ -1,4 +1,4 @@
-"""The class docstring of the environment is its manual: each number in it is held against the code."""
+"""The class docstring is the manual: each number in it is held against the code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def _tables(section: str) -> list[Table]:
     body = DOC.split(f"## {section}\n")[1].split("\n## ")[0]
     tables: list[Table] = []
     for block in re.findall(r"(?:^\|.*\|$\n?)+", body, re.MULTILINE):
-        head, _, *rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in block.split("\n") if line]
+        head, _, *rows = [
+            [cell.strip() for cell in line[1:-1].split("|")] for line in block.split("\n") if line
+        ]
         tables.append([dict(zip(head, row, strict=True)) for row in rows])
     return tables
 
@@ -61,7 +63,9 @@ def test_technicians_and_windows_are_named_as_in_the_scenario(env: TradesEnv) ->
     business = env.simulation.business
     firsts = [person.name.split()[0] for person in business.scenario.technicians]
     assert table[1]["values"] == ", ".join(f"{k} {name}" for k, name in enumerate(firsts))
-    windows = [window_text(business, k).replace(":00", "") for k in range(len(business.scenario.windows))]
+    windows = [
+        window_text(business, k).replace(":00", "") for k in range(len(business.scenario.windows))
+    ]
     assert table[3]["values"] == ", ".join(f"{k} {hours}" for k, hours in enumerate(windows))
 
 
@@ -93,7 +97,8 @@ def test_services_and_customer_types_are_numbered_as_documented(env: TradesEnv) 
     assert said is not None
     services = env.simulation.business.scenario.services
     assert said[1] == ", ".join(
-        f"{k} {s.label if s.label[1].isupper() else s.label.lower()}" for k, s in enumerate(services)
+        f"{k} {s.label if s.label[1].isupper() else s.label.lower()}"
+        for k, s in enumerate(services)
     )
     assert int(said[2]) == len(services)
     said = re.search(r"customer types (.*?)\.", PROSE)
@@ -111,7 +116,9 @@ def test_categories_are_numbered_as_documented() -> None:
 
 
 def test_the_columns_of_jobs_and_counts_are_as_documented() -> None:
-    said = re.search(r"Columns of `open_jobs`: (.*?)\. Columns of `counts` and `today`: (.*?)\.", PROSE)
+    said = re.search(
+        r"Columns of `open_jobs`: (.*?)\. Columns of `counts` and `today`: (.*?)\.", PROSE
+    )
     assert said is not None
     columns = re.sub(r"\(.*?\)", "", said[1]).split(", ")
     assert len(columns) == observe.JOB_COLUMNS
@@ -150,7 +157,7 @@ def test_the_defaults_of_the_scenario_are_as_documented(env: TradesEnv) -> None:
 def test_the_first_open_run_and_the_mask_are_as_documented(env: TradesEnv) -> None:
     assert f"numbered {trades_env.FIRST_OPEN_RUN:,} or above" in PROSE
     sizes = ", ".join(map(str, action_sizes(env)[1:].tolist()))
-    assert f"`info[\"action_mask\"]` holds the legal offers, int8, shape ({sizes})" in PROSE
+    assert f'`info["action_mask"]` holds the legal offers, int8, shape ({sizes})' in PROSE
 
 
 def test_info_holds_what_is_documented_and_nothing_else(env: TradesEnv) -> None:

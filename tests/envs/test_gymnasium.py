@@ -1,4 +1,4 @@
-"""What Gymnasium asks of an environment: its checkers, registration, vector environments, wrappers."""
+"""What Gymnasium asks of an environment: checkers, registration, vectors of it, wrappers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What step and reset give back is of the declared type, inside the declared bounds, and stays so."""
+"""What step and reset give back is of the declared type and in its bounds, and stays so."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from tests.envs.playing import (
     offer,
     tiny_env,
 )
+from tests.worlds import WILLING
 from tradesbench_gym.company.scenario import load_scenario
 from tradesbench_gym.envs import TradesEnv
 
@@ -181,7 +182,9 @@ def test_the_bounds_hold_for_whatever_scenario_the_loader_lets_in(changes: dict[
 
 
 @pytest.mark.xfail(
-    raises=AssertionError, reason="x * np.float32(0.001) rounds up where the bound, x / 1000, rounds down", strict=True
+    raises=AssertionError,
+    reason="x * np.float32(0.001) rounds up where the bound, x / 1000, rounds down",
+    strict=True,
 )
 def test_a_caller_at_the_very_edge_of_the_map_lies_within_the_bounds() -> None:
     env = TradesEnv()
@@ -202,11 +205,10 @@ def test_a_caller_at_the_very_edge_of_the_map_lies_within_the_bounds() -> None:
 
 def test_more_open_jobs_than_rows_leave_the_soonest_ones_in_view() -> None:
     changes = {
+        **WILLING,
         "pay.starting_cash": 200_000,
         "demand.start": 40,
         "demand.cap": 40,
-        "acceptance.routine_floor": "0.9",
-        "acceptance.routine_decay_per_day": 0,
     }
     env = tiny_env(changes, days=31)
     _, info = env.reset(seed=2)

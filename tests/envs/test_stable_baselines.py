@@ -32,7 +32,10 @@ def test_its_vector_environment_plays_runs_on_end() -> None:
         _, rewards, ended, infos = many.step([many.action_space.sample() for _ in range(2)])
         assert rewards.dtype == np.float32
         ends += int(ended.sum())
-        assert all(("terminal_observation" in info) == over for info, over in zip(infos, ended, strict=True))
+        assert all(
+            ("terminal_observation" in info) == over
+            for info, over in zip(infos, ended, strict=True)
+        )
     assert ends >= 4
 
 

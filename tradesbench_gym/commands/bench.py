@@ -34,8 +34,7 @@ def bench(
     policies: Annotated[
         str,
         typer.Option(
-            help="Policies, with settings if any; key=value belongs to the policy before it: "
-            "oracle,oracle:margin=20,quantile=0.8,do-nothing is three policies."
+            help="Policies to play, with settings if any.", show_default="the report's four"
         ),
     ] = ",".join(POLICIES),
     seeds: Annotated[
@@ -56,9 +55,10 @@ def bench(
 ) -> None:
     """Play policies on many seeds and print the results beside the report's.
 
-    Results do not depend on the number of workers.
+    A key=value belongs to the policy before it, so that oracle,oracle:margin=20,quantile=0.8 is
+    two policies. Results do not depend on the number of workers.
 
-    Example: tradesbench bench --policies oracle,oracle:margin=20,accept-all --seeds 0:23
+    Example: tradesbench bench --policies oracle,oracle:margin=20 --seeds 0:23
     """
     chosen, numbers = parse_policies(policies), parse_seeds(seeds)
     check_size(chosen, numbers)

@@ -23,8 +23,8 @@ from tradesbench_gym.policies.registry import Decision, Policy
 
 FRAME_SECONDS = 0.05
 LAST_LOOK_SECONDS = 1.0
-_DAY_BEGINS = 6.75 * 3600
-_DAY_ENDS = 19.0 * 3600
+_MORNING_SECONDS = 6.75 * 3600
+_EVENING_SECONDS = 19.0 * 3600
 
 
 def played(simulation: Simulation, decide: Policy) -> Iterator[Stop]:
@@ -60,9 +60,7 @@ def _offer(simulation: Simulation, decision: Decision) -> None:
 def play_by_day(simulation: Simulation, decide: Policy, tell: Callable[[int], None]) -> None:
     """Play a run and tell each day as it closes, by its number from 0."""
     for stop in played(simulation, decide):
-        if stop == Stop.DAY_CLOSED:
-            tell(simulation.day - 1)
-        elif stop == Stop.ENDED and simulation.record["bankrupt"]:
+        if stop == Stop.DAY_CLOSED or (stop == Stop.ENDED and simulation.record["bankrupt"]):
             tell(simulation.day)
 
 
@@ -121,6 +119,8 @@ class _Pace:
     def wait(self, clock: int) -> None:
         if self._speed:
             day, second = divmod(clock, DAY_SECONDS)
-            passed = min(1.0, max(0.0, (second - _DAY_BEGINS) / (_DAY_ENDS - _DAY_BEGINS)))
+            passed = min(
+                1.0, max(0.0, (second - _MORNING_SECONDS) / (_EVENING_SECONDS - _MORNING_SECONDS))
+            )
             due = self._begun + (day + passed) / self._speed
             time.sleep(max(0.0, due - time.monotonic()))

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from tradesbench_gym.company.play import Results, results
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import Entry, Phase
+from tradesbench_gym.core.layout import Entry
 from tradesbench_gym.envs.wording import dollars
 
 _COUNTS = ("calls", "booked", "declined", "rejected", "done", "missed", "failed", "cancelled")
@@ -43,9 +43,8 @@ def _width(name: str) -> int:
 
 def days_begun(simulation: Simulation) -> range:
     """The days of a run so far, the present one too if it has opened."""
-    today = simulation.day
-    opened = simulation.ended or int(simulation.record["phase"]) != Phase.NIGHT
-    return range(today + 1 if opened else today)
+    begun = int(simulation.record["clock"]) > 0
+    return range(simulation.day + 1 if begun else 0)
 
 
 def print_summary(simulation: Simulation, policy: str, *, with_days: bool) -> None:

@@ -28,7 +28,7 @@ from tradesbench_gym.core.layout import (
     run_dtype,
 )
 from tradesbench_gym.core.settings import plan_settings
-from tradesbench_gym.errors import ScenarioError
+from tradesbench_gym.errors import MapError, ScenarioError
 from tradesbench_gym.roads import RoadMap, open_map
 
 
@@ -135,6 +135,11 @@ def open_business(
 
     """
     loaded = load_scenario(scenario)
+    given: Any = map
+    if not isinstance(given, str | Path | RoadMap):
+        raise MapError(
+            f"map must be a name, a path or a RoadMap, not {given!r:.60}", code="map", field="map"
+        )
     roadmap = map if isinstance(map, RoadMap) else open_map(map)
     return _opened(loaded, roadmap, _days(loaded, days), _date(loaded, start_date))
 

@@ -23,15 +23,13 @@ from tradesbench_gym.core import engine, jit
 from tradesbench_gym.core import observe as observing
 from tradesbench_gym.core import plan as planning
 from tradesbench_gym.core import step as learning
-from tradesbench_gym.core.layout import LOG, Phase, Refusal, Stop
+from tradesbench_gym.core.layout import DAY_SECONDS, LOG, Phase, Refusal, Stop
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.errors import BookingError, StateError
 from tradesbench_gym.roads import RoadMap
 
 _MAGIC = b"TRADESBENCH-RUN\n"
-CUSTOMER = 1
-LOCATION = 2
-_PLAY_ON = np.array([learning.CONTINUE, 0, 0, 0], np.int64)
+_PLAY_ON = np.zeros(0, np.int64)
 
 
 class Simulation:
@@ -69,7 +67,7 @@ class Simulation:
 
     def restart(self, seed: int, *, salt: int = 0) -> None:
         """Begin run `seed` anew in the same buffers."""
-        number, secret = _word(seed, "seed"), _word(salt, "salt")
+        number, secret = as_word(seed, "seed"), as_word(salt, "salt")
         self._runs.view(np.uint8)[:] = 0
         self._forget()
         engine.start(self._runs, 0, self.business.params, number, secret)
@@ -132,12 +130,10 @@ class Simulation:
                 field="service",
             )
         b = self.business
-        code = int(
-            engine.offer(self._runs, 0, b.params, b.metres, self._logs, technician, ahead, window)
-        )
+        slot = _slot(technician, ahead, window)
+        code = int(engine.offer(self._runs, 0, b.params, b.metres, self._logs, *slot))
         if code < 0:
-            raise booking_error(b, self.day, Refusal(-code), technician, ahead, window)
-        self._runs[0]["calls"][number]["registered"] |= CUSTOMER | LOCATION
+            raise booking_error(b, self.day, Refusal(-code), *slot)
         return code == engine.ACCEPTED
 
     def reject(self) -> None:
@@ -180,17 +176,23 @@ class Simulation:
                 code="wrong_location",
                 field="address",
             )
-        call["registered"] |= CUSTOMER | LOCATION
+        call["registered"] |= engine.CUSTOMER | engine.LOCATION
         return found
 
     def refusal(self, technician: int, ahead: int, window: int) -> BookingError | None:
         """Why the company would not let this offer out; None if it would. Changes nothing."""
-        why = Refusal(int(planning.why_refused(self.desk.array, 0, technician, ahead, window)))
-        return (
-            None
-            if why == Refusal.NONE
-            else booking_error(self.business, self.day, why, technician, ahead, window)
-        )
+        slot = _slot(technician, ahead, window)
+        why = Refusal(int(planning.why_refused(self.desk.array, 0, *slot)))
+        return None if why == Refusal.NONE else booking_error(self.business, self.day, why, *slot)
+
+    def explain_refusal(
+        self, why: Refusal, technician: int, ahead: int, window: int
+    ) -> BookingError:
+        """The error for the offer that the last answered call was not made."""
+        run = self._runs[0]
+        asked = run["calls"][int(run["n_calls"]) - 1 - (run["line"] >= 0)]
+        day = int(asked["rang_at"]) // DAY_SECONDS
+        return booking_error(self.business, day, why, *_slot(technician, ahead, window))
 
     def step(
         self,
@@ -288,7 +290,7 @@ class Simulation:
 
     def get_state(self) -> bytes:
         """The whole state as bytes that name the rules, layout, scenario and map they belong to."""
-        header = json.dumps(self.business.identity, sort_keys=True).encode()
+        header = json.dumps({**self.business.identity, "digest": self.digest()}).encode()
         return _MAGIC + header + b"\n" + self._runs.tobytes()
 
     def set_state(self, state: bytes) -> None:
@@ -319,7 +321,23 @@ class Simulation:
         return twin
 
 
-def _word(value: Any, name: str) -> np.uint64:
+def _slot(technician: Any, ahead: Any, window: Any) -> tuple[int, int, int]:
+    """Three whole numbers of one type, however large they came."""
+    named = {"technician": technician, "days ahead": ahead, "window": window}
+    for name, value in named.items():
+        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+            raise BookingError(
+                f"{name} must be a whole number, not {value!r:.60}",
+                code="malformed_offer",
+                field=name,
+            )
+    most = 2**31
+    first, second, third = (min(max(int(value), -most), most) for value in named.values())
+    return first, second, third
+
+
+def as_word(value: Any, name: str) -> np.uint64:
+    """A seed or salt as 64 bits; StateError if it is none."""
     if (
         isinstance(value, bool)
         or not isinstance(value, int | np.integer)
@@ -358,4 +376,6 @@ def read_state(business: Business, state: Any) -> npt.NDArray[np.void]:
         raise StateError(
             "this state is cut short or has bytes to spare", code="state_damaged", field="state"
         )
+    if hashlib.sha256(body).hexdigest() != found.get("digest"):
+        raise StateError("the bytes of this state are damaged", code="state_damaged", field="state")
     return np.frombuffer(body, business.run_dtype).copy()

@@ -1,7 +1,8 @@
 """The invariants: what must hold of a run's record after every step, whatever was decided.
 
-Plain NumPy over one record, written apart from the rules so that it shares no mistake with them: it knows what a
-consistent company looks like and not how one comes about. Meant for tests, fuzzing and audits; it changes nothing.
+Plain NumPy over one record, written apart from the rules so that it shares no mistake with them: it
+knows what a consistent company looks like and not how one comes about. Meant for tests, fuzzing and
+audits; it changes nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tradesbench_gym.core.layout import (
     CallState,
     Condition,
     Entry,
+    Int,
     Phase,
     Record,
 )
@@ -43,6 +45,7 @@ def check(run: Record, p: Record) -> None:
     Args:
         run: one record of dtype RUN.
         p: the record of dtype PARAMS it is played with.
+
     """
     calls = run["calls"][: max(0, int(run["n_calls"]))]
     for invariant in (
@@ -68,7 +71,7 @@ def _must(holds: Any, what: str) -> None:
         raise BrokenInvariantError(f"{what} (first at {where[0]})" if len(where) else what)
 
 
-def _within(values: Any, low: int, high: int) -> Any:
+def _within(values: Any, low: Int, high: Int) -> Any:
     """Low <= value < high."""
     return (np.asarray(values) >= low) & (np.asarray(values) < high)
 
@@ -79,7 +82,9 @@ def _is(calls: Any, *states: CallState) -> Any:
 
 def _money(run: Record, p: Record, calls: Any) -> None:
     start, ledger = int(p["handbook"]["starting_cash"]), run["ledger"].astype(np.int64)
-    _must(int(run["cash"]) == start + int(ledger.sum()), "cash is the starting cash plus the ledger")
+    _must(
+        int(run["cash"]) == start + int(ledger.sum()), "cash is the starting cash plus the ledger"
+    )
     _must(run["lowest"] <= min(int(run["cash"]), start), "lowest is no more than cash was or is")
     for entry in Entry:
         sign = 1 if entry in _INCOME else -1
@@ -90,14 +95,16 @@ def _money(run: Record, p: Record, calls: Any) -> None:
         _must(int(ledger[entry]) == total, f"the ledger's {entry.name} is that of the jobs done")
     _must((run["cash"] < 0) == (run["bankrupt"] == 1), "bankrupt exactly when cash is below zero")
     _must(not run["bankrupt"] or run["phase"] == Phase.ENDED, "a bankrupt run has ended")
-    _must(_within(run["level"], 0, int(p["level_cap"]) + 1), "the demand level lies within 0 and cap")
+    _must(
+        _within(run["level"], 0, int(p["level_cap"]) + 1), "the demand level lies within 0 and cap"
+    )
 
 
 def _time(run: Record, p: Record, _calls: Any) -> None:
     book, day, phase = p["handbook"], int(run["day"]), int(run["phase"])
     days = int(book["days"])
     _must(phase in set(Phase), "the phase is one there is")
-    _must(_within(day, 0, days + (phase == Phase.NIGHT)), "the day is one of the run")
+    _must(_within(day, 0, days), "the day is one of the run")
     second = int(run["clock"]) - day * DAY_SECONDS
     if phase == Phase.MORNING:
         _must(second == book["office_opens"], "a morning stands at the opening of the office")
@@ -105,7 +112,8 @@ def _time(run: Record, p: Record, _calls: Any) -> None:
         latest = DAY_SECONDS + int(book["office_opens"])
         _must(_within(second, int(book["calls_from"]), latest), "the clock is in the open day")
     elif phase == Phase.NIGHT:
-        _must(second < book["office_opens"], "at night the next office has not opened")
+        latest = DAY_SECONDS + int(book["office_opens"])
+        _must(second < latest, "at night the next office has not opened")
     first, last = int(run["due_next"]), int(run["due_count"])
     _must(0 <= first <= last <= MAX_CALLS_A_DAY, "the calls of today are a list")
     due = run["due"][first:last]["at"]
@@ -210,7 +218,9 @@ def _windows_kept(book: Record, calls: Any) -> None:
     _must((calls["ended"] == closes)[missed], "a missed appointment is missed at the close")
     waiting = _is(calls, S.WAITING)
     _must((calls["arrived"] < opens)[waiting], "who waits arrived before the window opened")
-    _must((calls["ended"] <= opens)[_is(calls, S.CANCELLED)], "who cancels does so before the window")
+    _must(
+        (calls["ended"] <= opens)[_is(calls, S.CANCELLED)], "who cancels does so before the window"
+    )
 
 
 def _cancellations(run: Record, _p: Record, calls: Any) -> None:
@@ -243,7 +253,9 @@ def _technicians(run: Record, p: Record, calls: Any) -> None:
             _must(number == NONE or run["bankrupt"], "who is idle has no job")
             if run["phase"] == Phase.OPEN:
                 pending = _is(calls, S.BOOKED) & (calls["technician"] == k)
-                _must(~(pending & (calls["day"] == run["day"])), "nobody is idle with a job pending")
+                _must(
+                    ~(pending & (calls["day"] == run["day"])), "nobody is idle with a job pending"
+                )
             continue
         _must(_within(number, 0, len(calls)), "who is busy has a job")
         call = calls[number]
@@ -299,10 +311,12 @@ def _days(run: Record, _p: Record, calls: Any) -> None:
         counted = np.bincount(on[chosen], minlength=size)
         _must(counted == run["days"][name], f"each day's count of {name} is that of its calls")
     closed = run["days"]["closed_at"] != NONE
-    count = int(run["day"]) + int(run["phase"] == Phase.ENDED)
-    if run["bankrupt"]:
-        count = int(closed.sum())
-        _must(count in {int(run["day"]), int(run["day"]) + 1}, "bankrupt on the last day there was")
+    count, last = int(closed.sum()), int(run["day"])
+    if run["phase"] in {Phase.MORNING, Phase.OPEN}:
+        _must(count == last, "the present day is open")
+    elif count or run["phase"] == Phase.ENDED:
+        # Bankrupt in the middle of a day, that day never closes.
+        _must(count in {last + 1, last + (run["bankrupt"] == 0)}, "the present day has closed")
     _must(closed == (np.arange(size) < count), "the days before the present one have closed")
 
 

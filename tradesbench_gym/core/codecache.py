@@ -14,6 +14,7 @@ import re
 import shutil
 import sys
 import time
+import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ import llvmlite
 import llvmlite.binding
 import numba
 import numpy as np
+from numba.core.bytecode import FunctionIdentity
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
@@ -104,6 +106,23 @@ def folder_name() -> str:
 def covers(function: Callable[..., Any]) -> bool:
     """Whether a function stands in the sources that the digest reads; others are never kept."""
     return Path(function.__code__.co_filename).resolve().is_relative_to(_SOURCES)
+
+
+@contextlib.contextmanager
+def names_of_its_own() -> Iterator[None]:
+    """Let what is compiled inside have symbols that no other process gives to anything.
+
+    Numba tells functions apart by a number that each process counts from 1, and names a record
+    type by another such number. Two processes so give one name to the same function for two record
+    types; a third that loads both would run the one for the other, without a word. The caller
+    holds Numba's compiler lock.
+    """
+    counted = FunctionIdentity._unique_ids
+    FunctionIdentity._unique_ids = iter(lambda: uuid.uuid4().int, None)
+    try:
+        yield
+    finally:
+        FunctionIdentity._unique_ids = counted
 
 
 def is_cold() -> bool:

@@ -87,6 +87,8 @@ _NO_CALL = code(Refusal.NO_CALL)
 
 DECLINED = 0
 ACCEPTED = 1
+CUSTOMER = 1
+LOCATION = 2
 
 _BY_TECHNICIAN = 0
 _BY_DEADLINE = 1
@@ -180,7 +182,7 @@ def _one_thing(
         return _cancel(run, p, metres, log)
     elif what == _BY_CALL:
         number = ring(run, p, places, pool)
-        emit(run, log, _SAID_RANG, number, np.int64(NONE))
+        emit(run, log, _SAID_RANG, number, NONE)
         return np.int64(_NEW_CALL)
     else:
         return _close(run, p, log)
@@ -189,16 +191,17 @@ def _one_thing(
 
 @rule
 def _next_morning(run: Record, p: Record, log: Record) -> np.int64:
-    if run["day"] >= p["handbook"]["days"]:
-        run["phase"] = _ENDED
-        run["day"] -= 1  # the last day stays the present one
-        emit(run, log, _SAID_ENDED, np.int64(NONE), np.int64(NONE))
-        return np.int64(_STOP_ENDED)
+    if run["days"][run["day"]]["closed_at"] >= 0:  # all night the closed day is the present one
+        if run["day"] + 1 >= p["handbook"]["days"]:
+            run["phase"] = _ENDED
+            emit(run, log, _SAID_ENDED, NONE, NONE)
+            return np.int64(_STOP_ENDED)
+        run["day"] += 1
     run["clock"] = np.int64(run["day"]) * DAY_SECONDS + np.int64(p["handbook"]["office_opens"])
     run["phase"] = _MORNING
     _send_home(run, p)
     make_forecast(run, p)
-    emit(run, log, _SAID_OPENED, np.int64(NONE), np.int64(NONE))
+    emit(run, log, _SAID_OPENED, NONE, NONE)
     return np.int64(_DAY_OPENED)
 
 
@@ -209,7 +212,7 @@ def _next_due(run: Record, p: Record) -> tuple[np.int64, np.int64, np.int64]:
     """
     book = p["handbook"]
     calls_end = np.int64(run["day"]) * DAY_SECONDS + np.int64(book["calls_until"])
-    at, what, which = max(np.int64(run["clock"]), calls_end), np.int64(_BY_CLOSE), np.int64(NONE)
+    at, what, which = max(np.int64(run["clock"]), calls_end), np.int64(_BY_CLOSE), NONE
     if run["due_next"] < run["due_count"]:
         at, what = np.int64(run["due"][run["due_next"]]["at"]), np.int64(_BY_CALL)
     cancel = np.int64(run["next_cancel"])
@@ -226,7 +229,7 @@ def _next_due(run: Record, p: Record) -> tuple[np.int64, np.int64, np.int64]:
 
 @rule
 def _next_technician(run: Record, book: Record) -> tuple[np.int64, np.int64]:
-    soonest, who = np.int64(NEVER), np.int64(NONE)
+    soonest, who = np.int64(NEVER), NONE
     for technician in range(np.int64(book["technicians"])):
         man = run["technicians"][technician]
         if man["activity"] != _IDLE and man["until"] < soonest:
@@ -288,8 +291,7 @@ def _close(run: Record, p: Record, log: Record) -> np.int64:
     today["cash"] = run["cash"]
     if run["bankrupt"] == 1:
         return np.int64(_STOP_ENDED)
-    emit(run, log, _SAID_CLOSED, np.int64(NONE), np.int64(NONE))
-    run["day"] += 1
+    emit(run, log, _SAID_CLOSED, NONE, NONE)
     run["phase"] = _NIGHT
     return np.int64(_DAY_CLOSED)
 
@@ -316,6 +318,7 @@ def offer(
     refused = refusal(p["handbook"], run["clock"], call["service"], technician, ahead, window)
     if refused != 0:
         return -refused
+    call["registered"] = CUSTOMER | LOCATION  # whoever is made an offer is in the books
     call["technician"] = technician
     call["window"] = window
     call["day"] = np.int64(run["day"]) + np.int64(ahead)
@@ -357,7 +360,7 @@ def turn_away(runs: Runs, i: Int, logs: Runs, answered: Int) -> np.int64:
     run["days"][run["day"]]["rejected"] += 1
     call = run["calls"][number]
     call["state"] = _REJECTED if answered == 1 else _UNANSWERED
-    emit(run, log, _SAID_REJECTED if answered == 1 else _SAID_UNANSWERED, number, np.int64(NONE))
+    emit(run, log, _SAID_REJECTED if answered == 1 else _SAID_UNANSWERED, number, NONE)
     return np.int64(DECLINED)
 
 

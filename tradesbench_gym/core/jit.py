@@ -3,10 +3,12 @@ a person reads while that happens. The compiled code is kept by `codecache`. Wit
 ``NUMBA_DISABLE_JIT=1`` both give the plain function. This module knows nothing of the rules."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 from numba.core.compiler_lock import global_compiler_lock
+from numba.extending import register_jitable
 
 from tradesbench_gym.core import codecache
 
@@ -27,20 +29,23 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """
     if function.__closure__:
         raise TypeError(f"kernel {function.__qualname__} must not be a closure")
-    compiled = rule(function)
-    if compiled is not function and codecache.covers(function):
-        _keep(compiled)
-    return compiled
+    if numba.config.DISABLE_JIT:
+        return function
+    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    cache = codecache.CodeCache(function) if codecache.covers(function) else None
+    _compile_in_turn(dispatcher, cache)
+    return cast("Callable[P, R]", dispatcher)
 
 
 def rule(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function that only kernels call.
 
-    It becomes part of each kernel's code and is not kept by itself.
+    It becomes part of each kernel's code and is not kept by itself. Called from Python it is the
+    plain function: nothing outside a kernel compiles, and no way in from Python has to be built.
     """
     if numba.config.DISABLE_JIT:
         return function
-    return cast("Callable[P, R]", numba.njit(nogil=True, error_model="numpy")(function))
+    return cast("Callable[P, R]", register_jitable(error_model="numpy")(function))
 
 
 def warm_needed() -> bool:
@@ -58,18 +63,19 @@ def announce() -> None:
         codecache.say_compiling()
 
 
-def _keep(dispatcher: Any) -> None:
-    cache = codecache.CodeCache(dispatcher.py_func)
-    # `cache=True` would use Numba's own cache, whose folder is one setting for the whole process
-    # (it would move the user's own functions too), which trusts any folder it finds, and which
-    # does not see a change in an imported module.
-    dispatcher._cache = cache
+def _compile_in_turn(dispatcher: Any, cache: codecache.CodeCache | None) -> None:
+    if cache is not None:
+        # `cache=True` would use Numba's own cache, whose folder is one setting for the whole
+        # process (it would move the user's own functions too), which trusts any folder it finds,
+        # and which does not see a change in an imported module.
+        dispatcher._cache = cache
     compile_now = dispatcher.compile
 
     def compile_in_turn(sig: Any) -> Any:
+        turn = nullcontext() if cache is None else cache.turn(sig)
         # Numba's lock first, the other processes second, always in this order: two threads of one
         # process then never wait for each other.
-        with global_compiler_lock, cache.turn(sig):
+        with global_compiler_lock, turn, codecache.names_of_its_own():
             return compile_now(sig)
 
     dispatcher.compile = compile_in_turn

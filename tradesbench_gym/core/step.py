@@ -25,8 +25,8 @@ REFUSED = 0
 REJECTED = 1
 WAS_DECLINED = 2
 WAS_ACCEPTED = 3
-CONTINUE = -1
-"""In place of accept (0/1): give no answer, only play on."""
+NO_ANSWER = -100
+"""What became of an answer that is neither accept (1) nor reject (0): the call is rejected."""
 
 
 @kernel
@@ -48,12 +48,12 @@ def step(
 
     Returns what became of the answer (minus a `Refusal` where the offer was not let out and the
     call counts as rejected), the stop (a new call, the end, or a full log: take the events and call
-    again with CONTINUE and the answer as `last`), and the change of cash in cents.
+    again with an empty action and the answer as `last`), and the change of cash in cents.
     """
     run = runs[i]
     before = np.int64(run["cash"])
     answered = last
-    if action[0] != CONTINUE:
+    if action.shape[0] > 0 and run["line"] >= 0:
         answered = _answer(runs, i, params, metres, logs, action)
     while True:
         stop = advance(runs, i, params, places, pool, metres, logs)
@@ -69,9 +69,9 @@ def step(
 def _answer(
     runs: Runs, i: Int, params: Runs, metres: Metres, logs: Runs, action: npt.NDArray[np.int64]
 ) -> np.int64:
-    if action[0] == 0:
+    if action[0] != 1:
         turn_away(runs, i, logs, np.int64(1))
-        return np.int64(REJECTED)
+        return np.int64(REJECTED) if action[0] == 0 else np.int64(NO_ANSWER)
     answer = offer(runs, i, params, metres, logs, action[1], action[2], action[3])
     if answer < 0:
         turn_away(runs, i, logs, np.int64(1))

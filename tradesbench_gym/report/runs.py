@@ -11,14 +11,15 @@ import os
 import signal
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.synchronize import Event
-from typing import Any, TypeAlias
+from typing import Self, TypeAlias
 
 from tradesbench_gym.company.business import Business
 from tradesbench_gym.company.play import Results, play
@@ -32,6 +33,7 @@ Ticket: TypeAlias = tuple[str, int]
 """A policy and the seed of the run it plays."""
 _LARGEST_CHUNK = 16
 _CHUNKS_A_WORKER = 8
+_CHUNKS_AHEAD = 3
 _START_SECONDS = 2.0
 """About what a worker takes to import, open the business and load the compiled rules."""
 _FIXED = (Entry.BASE_PAY, Entry.ON_CALL_PAY, Entry.OVERHEAD)
@@ -163,38 +165,63 @@ def _play_together(
     others: int,
     done: Callable[[int], None],
 ) -> list[list[Played]]:
-    context = get_context("spawn")
-    stop = context.Event()
-    pool = ProcessPoolExecutor(others, context, _begin, (business, stop))
-    own: dict[int, list[Played]] = {}
-    try:
+    waiting = deque(enumerate(chunks))
+    played: dict[int, list[Played]] = {}
+    with _Crew(business, others, done) as crew:
         with _deaf_to_interrupts():
-            futures = [pool.submit(_play_chunk, chunk) for chunk in chunks]
-        for future, chunk in zip(futures, chunks, strict=True):
-            future.add_done_callback(_counting(done, len(chunk)))
-        for index in reversed(range(len(chunks))):
-            if futures[index].cancel():
-                own[index] = player.play(chunks[index], done)
-            elif futures[index].done():
-                futures[index].result()
-        return [own[k] if k in own else futures[k].result() for k in range(len(chunks))]
-    except BrokenProcessPool as error:
-        raise TradesBenchError(
-            "a worker process died before its runs were played; try --workers 1",
-            code="worker_died",
-            field="workers",
-        ) from error
-    finally:
-        stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
+            crew.feed(waiting)
+
+        def run_over(count: int) -> None:
+            done(count)
+            crew.feed(waiting)
+
+        while waiting:
+            index, chunk = waiting.pop()
+            played[index] = player.play(chunk, run_over)
+        played |= crew.finish()
+    return [played[index] for index in range(len(chunks))]
 
 
-def _counting(done: Callable[[int], None], runs: int) -> Callable[[Future[Any]], None]:
-    def tell(future: Future[Any]) -> None:
-        if not future.cancelled() and future.exception() is None:
-            done(runs)
+class _Crew:
+    """Other processes that play from the front of a queue, given a few chunks at a time."""
 
-    return tell
+    def __init__(self, business: Business, size: int, done: Callable[[int], None]) -> None:
+        context = get_context("spawn")
+        self._stop = context.Event()
+        self._pool = ProcessPoolExecutor(size, context, _begin, (business, self._stop))
+        self._room = size * _CHUNKS_AHEAD
+        self._done = done
+        self._futures: dict[int, Future[list[Played]]] = {}
+        self._busy: set[Future[list[Played]]] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        self._stop.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        if kind is not None and issubclass(kind, BrokenProcessPool):
+            raise TradesBenchError(
+                "a worker process died before its runs were played; try --workers 1",
+                code="worker_died",
+                field="workers",
+            )
+
+    def feed(self, waiting: deque[tuple[int, list[Ticket]]]) -> None:
+        """Give the processes work up to what they should have ahead; raises what a run raised."""
+        for future in [future for future in self._busy if future.done()]:
+            self._busy.remove(future)
+            self._done(len(future.result()))
+        while waiting and len(self._busy) < self._room:
+            index, chunk = waiting.popleft()
+            self._futures[index] = future = self._pool.submit(_play_chunk, chunk)
+            self._busy.add(future)
+
+    def finish(self) -> dict[int, list[Played]]:
+        """Wait for what was given out; everything these processes have played, by its index."""
+        for future in as_completed(self._busy):
+            self._done(len(future.result()))
+        return {index: future.result() for index, future in self._futures.items()}
 
 
 @contextmanager

@@ -127,16 +127,21 @@ def _publish(draft: Path, path: Path) -> None:
     try:
         path.hardlink_to(draft)
     except FileExistsError:
-        raise taken(path) from None
+        raise _taken(path) from None
     except OSError:  # a disk without hard links
         if path.exists():
-            raise taken(path) from None
+            raise _taken(path) from None
         draft.rename(path)
     _sync_folder(path.parent)
 
 
-def taken(path: Path) -> WorldError:
-    """The error for a name that is in use."""
+def check_free(path: Path) -> None:
+    """Raise WorldError if the name of a new file is in use."""
+    if path.exists() or path.is_symlink():
+        raise _taken(path)
+
+
+def _taken(path: Path) -> WorldError:
     return WorldError(
         f"{path} is there already: resume it, or give the new run another name",
         code="exists",

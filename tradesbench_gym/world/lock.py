@@ -72,7 +72,9 @@ class FileLock:
                 break
             file.close()
         else:
-            raise WorldError(f"cannot get hold of {path}: it changes hands all the time", code="held")
+            raise WorldError(
+                f"cannot get hold of {path}: it changes hands all the time", code="held"
+            )
         self._file = file
         self.left_by = _read_holder(file)
         self._sign()

@@ -28,6 +28,15 @@ class Counts:
     ledger: int = 0
     calls: int = 0
 
+    def after(self, events: list[Event]) -> Counts:
+        """The counts after one more command and what came of it."""
+        return Counts(
+            self.journal + 1,
+            self.events + len(events),
+            self.ledger + sum(event.kind == Kind.LEDGER for event in events),
+            self.calls + sum(event.kind == Kind.RANG for event in events),
+        )
+
 
 @dataclass
 class Rows:
@@ -61,28 +70,25 @@ def make_rows(
 
     Args:
         before: the counts before it.
-        simulation: after it.
-        command, arguments, outcome: what was asked, and the answer.
+        simulation: the run after it.
+        command: what was asked.
+        arguments: of the command.
+        outcome: the answer.
         events: what came of it.
 
     """
     number, digest = before.journal + 1, simulation.digest()
     clock = int(simulation.record["clock"])
     row = (number, int(command), arguments_text(arguments), outcome, clock, digest)
-    rows = Rows([row], before, digest, sum(event.cents or 0 for event in events))
+    cents = sum(event.cents or 0 for event in events)
+    rows = Rows([row], before.after(events), digest, cents)
     for place, event in enumerate(events, before.events + 1):
         rows.events.append(_event_row(place, number, event))
         if event.kind == Kind.LEDGER:
             ledger = before.ledger + len(rows.ledger) + 1
-            rows.ledger.append((ledger, place, event.entry, event.cents))
+            rows.ledger.append((ledger, place, int(event.entry or 0), event.cents))
         elif event.kind == Kind.RANG and event.call is not None:
             rows.calls.append(_call_row(event.call, place, simulation))
-    rows.counts = Counts(
-        number,
-        before.events + len(rows.events),
-        before.ledger + len(rows.ledger),
-        before.calls + len(rows.calls),
-    )
     return rows
 
 

@@ -72,16 +72,16 @@ def read_objects(connection: sqlite3.Connection) -> dict[tuple[str, str], str | 
 @cache
 def insert(table: str) -> str:
     """The statement that adds a row to a table."""
-    columns = COLUMNS[table]
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    names, places = ", ".join(COLUMNS[table]), ", ".join("?" * len(COLUMNS[table]))
+    # Table and columns are this module's own words.
+    return f"INSERT INTO {table} ({names}) VALUES ({places})"  # noqa: S608
 
 
 @cache
 def select(table: str) -> str:
     """The statement that reads a table in order."""
     key = "kind, code" if table == "names" else COLUMNS[table][0]
-    # Table and columns are this module's own words.
-    return f"SELECT {', '.join(COLUMNS[table])} FROM {table} ORDER BY {key}"  # noqa: S608
+    return f"SELECT {', '.join(COLUMNS[table])} FROM {table} ORDER BY {key}"  # noqa: S608 - as above
 
 
 def check_header(connection: sqlite3.Connection, path: Path) -> None:

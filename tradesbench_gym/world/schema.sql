@@ -15,7 +15,7 @@ CREATE TABLE run (
     seed            TEXT    NOT NULL CHECK (seed <> '' AND seed NOT GLOB '*[^0-9]*'),
     salt            TEXT    NOT NULL CHECK (salt <> '' AND salt NOT GLOB '*[^0-9]*'),
     days            INTEGER NOT NULL CHECK (days BETWEEN 1 AND 31),
-    start_date      TEXT    NOT NULL CHECK (start_date = date(start_date)),
+    start_date      TEXT    NOT NULL CHECK (start_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
     starting_cash   INTEGER NOT NULL CHECK (starting_cash >= 0),
     rules           INTEGER NOT NULL CHECK (rules >= 1),
     layout          TEXT    NOT NULL CHECK (length(layout) = 64),
@@ -36,7 +36,7 @@ CREATE TABLE names (
 CREATE TABLE journal (
     number    INTEGER PRIMARY KEY CHECK (number >= 0),
     command   INTEGER NOT NULL CHECK (command BETWEEN 0 AND 6 AND (command = 0) = (number = 0)),
-    arguments TEXT    NOT NULL CHECK (json_valid(arguments)),
+    arguments TEXT    NOT NULL CHECK (arguments GLOB '{*}'),
     outcome   INTEGER,
     at        INTEGER NOT NULL CHECK (at >= 0),
     digest    TEXT    NOT NULL CHECK (length(digest) = 64 AND digest NOT GLOB '*[^0-9a-f]*')
@@ -208,14 +208,16 @@ SELECT calls.number                                         AS call,
        technician.name                                      AS technician,
        date(run.start_date, latest.day || ' days')          AS service_day,
        time_window.name                                     AS arrival_window,
-       (SELECT sum(cents) FROM ledger JOIN events AS paid ON paid.number = ledger.event
-        WHERE paid.call = calls.number) / 100.0             AS dollars
+       money.cents / 100.0                                  AS dollars
 FROM calls JOIN run
 JOIN events AS rang ON rang.number = calls.event
 JOIN (SELECT call, max(number) AS number FROM events WHERE kind NOT IN (8, 15) GROUP BY call)
      AS last ON last.call = calls.number
 JOIN events AS latest ON latest.number = last.number
 JOIN names AS what ON what.kind = 'kind' AND what.code = latest.kind
+LEFT JOIN (SELECT events.call, sum(ledger.cents) AS cents
+           FROM ledger JOIN events ON events.number = ledger.event
+           WHERE events.call IS NOT NULL GROUP BY events.call) AS money ON money.call = calls.number
 LEFT JOIN names AS service ON service.kind = 'service' AND service.code = calls.service
 LEFT JOIN names AS customer ON customer.kind = 'customer' AND customer.code = calls.customer
 LEFT JOIN names AS zone ON zone.kind = 'zone' AND zone.code = calls.zone
