@@ -53,4 +53,7 @@ class ActionError(TradesBenchError):
 def _rebuild(
     kind: type[TradesBenchError], message: str, code: str, field: str | None
 ) -> TradesBenchError:
-    return kind(message, code=code, field=field)
+    # Not by the subclass's own __init__, which may take other arguments.
+    error = kind.__new__(kind, message)
+    TradesBenchError.__init__(error, message, code=code, field=field)
+    return error

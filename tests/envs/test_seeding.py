@@ -176,7 +176,6 @@ def test_an_option_that_is_unknown_or_wrong_is_refused_and_the_run_goes_on(optio
 @pytest.mark.parametrize(
     ("seed", "options"), [(2**64, None), (3, {"pepper": 1}), (None, {"salt": -1})]
 )
-@pytest.mark.xfail(reason="np_random is seeded or drawn from before the refusal", strict=True)
 def test_a_refused_reset_changes_no_later_run(seed: int | None, options: Any) -> None:
     env, twin = TradesEnv(), TradesEnv()
     env.reset(seed=1)
@@ -188,9 +187,6 @@ def test_a_refused_reset_changes_no_later_run(seed: int | None, options: Any) ->
 
 
 @pytest.mark.parametrize("options", [{1: 2, "a": 3}, 5])
-@pytest.mark.xfail(
-    reason="_salt() sorts names of different types and iterates a number", strict=True
-)
 def test_options_that_are_no_table_of_names_are_refused_too(options: Any) -> None:
     with pytest.raises(ActionError) as caught:
         TradesEnv(days=1).reset(seed=1, options=options)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -27,7 +29,7 @@ from tests.envs.playing import (
     tiny_env,
 )
 from tradesbench_gym.envs import TradesEnv
-from tradesbench_gym.errors import ActionError, StateError, TradesBenchError
+from tradesbench_gym.errors import ActionError, StateError
 
 DAYS = 6
 
@@ -178,20 +180,16 @@ def _refused(env: TradesEnv, state: Any) -> StateError:
     return caught.value
 
 
-def _header(state: bytes) -> tuple[bytes, dict[str, Any], bytes]:
-    magic, text, body = state.split(b"\n", 2)
-    return magic, json.loads(text), body
+def _parts(state: bytes) -> tuple[bytes, dict[str, Any], bytes]:
+    """Magic word, the header of the loop, and the bytes of the run."""
+    magic, _, text, run = state.split(b"\n", 3)
+    return magic, json.loads(text), run
 
 
-def _with_header(state: bytes, **changes: Any) -> bytes:
-    magic, header, body = _header(state)
-    return b"\n".join((magic, json.dumps({**header, **changes}).encode(), body))
-
-
-def _without(state: bytes, key: str) -> bytes:
-    magic, header, body = _header(state)
-    del header[key]
-    return b"\n".join((magic, json.dumps(header).encode(), body))
+def _joined(magic: bytes, header: bytes, run: bytes, *, sealed: bool) -> bytes:
+    body = header + b"\n" + run
+    digest = hashlib.sha256(body if sealed else b"").hexdigest().encode()
+    return b"\n".join((magic, digest, body))
 
 
 FOREIGN: list[Any] = [
@@ -219,22 +217,21 @@ def test_the_state_of_a_bare_run_is_no_state_of_an_environment(midway: TradesEnv
 
 
 def _damages(state: bytes) -> dict[str, bytes]:
-    magic, _, body = state.split(b"\n", 2)
-    damaged = {
+    magic, digest, body = state.split(b"\n", 2)
+    header = _parts(state)[1]
+    changed = {**header, "run_seed": 5}
+    return {
         "no end": state[:-1],
         "one byte more": state + b"\0",
         "half": state[: len(state) // 2],
         "magic only": magic + b"\n",
-        "no body": b"\n".join(state.split(b"\n", 2)[:2]),
-        "no JSON": b"\n".join((magic, b"{", body)),
-        "a list": b"\n".join((magic, b"[1, 2]", body)),
+        "no body": magic + b"\n" + digest + b"\n",
+        "no digest": magic + b"\n\n" + body,
+        "another digest": b"\n".join((magic, digest[::-1], body)),
         "no text": b"\n".join((magic, b"\xff\xfe", body)),
-        "no such generator": _with_header(state, random={"bit_generator": "MT19937"}),
-        "no generator at all": _with_header(state, random=None),
-        "ready is no flag": _with_header(state, last="x"),
-        "no number of the run": _with_header(state, run_seed=None),
+        "another run": state.replace(json.dumps(header).encode(), json.dumps(changed).encode()),
+        "twice": state + state,
     }
-    return damaged | {f"without {key}": _without(state, key) for key in _header(state)[1]}
 
 
 def test_damaged_bytes_are_refused(midway: TradesEnv) -> None:
@@ -275,9 +272,26 @@ def test_a_state_of_another_business_is_refused_by_name(
 
 
 def test_a_state_of_other_rules_is_refused_by_name(midway: TradesEnv) -> None:
-    state = midway.get_state().replace(b'"rules": 1', b'"rules": 999')
+    magic, header, run = _parts(midway.get_state())
+    older = re.sub(rb'"rules": \d+', b'"rules": 999', run, count=1)
+    assert older != run
+    state = _joined(magic, json.dumps(header).encode(), older, sealed=True)
     error = _refused(midway, state)
     assert (error.code, error.field) == ("state_mismatch", "rules")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [b"{", b"[1, 2]", b"{}", b'{"random": null}', b"\xff\xfe"],
+    ids=["no JSON", "a list", "empty", "no generator", "no text"],
+)
+@pytest.mark.xfail(reason="unpack() takes a header it did not write for granted", strict=True)
+def test_a_sealed_state_of_another_make_is_refused_in_a_sentence(
+    midway: TradesEnv, header: bytes
+) -> None:
+    """As another release would write it, whose loop keeps other things."""
+    magic, _, run = _parts(midway.get_state())
+    assert _refused(midway, _joined(magic, header, run, sealed=True)).code.startswith("state_")
 
 
 def test_planned_and_plain_observations_share_their_states(midway: TradesEnv) -> None:
@@ -288,18 +302,13 @@ def test_planned_and_plain_observations_share_their_states(midway: TradesEnv) ->
     assert frozen({name: seen[name] for name in plain}) == frozen(plain)
 
 
-@pytest.mark.xfail(
-    reason="a number too large for its place is now and then an OverflowError",
-    raises=OverflowError,
-    strict=False,
-)
 @settings(max_examples=60)
 @given(data=st.data())
 def test_no_damage_to_a_header_raises_anything_but_a_state_error(data: st.DataObject) -> None:
     env = TradesEnv(days=2)
     env.reset(seed=3)
     before = env.get_state()
-    length = before.index(b"\n", before.index(b"\n") + 1)
+    length = len(before) - len(_parts(before)[2])
     place = data.draw(st.integers(0, length))
     piece = data.draw(st.binary(max_size=3))
     state = before[:place] + piece + before[place + data.draw(st.integers(0, 40)) :]
@@ -310,33 +319,10 @@ def test_no_damage_to_a_header_raises_anything_but_a_state_error(data: st.DataOb
         assert env.get_state() == before
 
 
-BROKEN: dict[str, Callable[[bytes], bytes]] = {
-    "a negative run": lambda state: _with_header(state, run_seed=-5),
-    "an answer there is not": lambda state: _with_header(state, last=77),
-    "an impossible position": lambda state: _with_header(
-        state,
-        random={
-            **_header(state)[1]["random"],
-            "state": {"state": 2**200, "inc": -1},
-        },
-    ),
-}
-
-
-@pytest.mark.parametrize("name", list(BROKEN))
-@pytest.mark.xfail(reason="nothing in the state vouches for its header", strict=True)
-def test_silent_damage_to_the_header_is_noticed_too(midway: TradesEnv, name: str) -> None:
-    _refused(midway, BROKEN[name](midway.get_state()))
-
-
-@pytest.mark.xfail(reason="json cannot write an array", raises=TypeError, strict=True)
-def test_another_kind_of_generator_is_saved_as_well_or_refused_in_a_sentence() -> None:
+def test_another_kind_of_generator_is_refused_in_a_sentence() -> None:
     env = TradesEnv(days=2)
     env.reset(seed=3)
     env.np_random = np.random.Generator(np.random.MT19937(1))
-    try:
-        state = env.get_state()
-    except TradesBenchError as error:
-        assert_one_sentence(error)
-    else:
-        env.set_state(state)
+    with pytest.raises(StateError, match="MT19937") as caught:
+        env.get_state()
+    assert_one_sentence(caught.value)

@@ -53,7 +53,7 @@ def test_a_reused_simulation_plays_as_a_fresh_one(business: Business) -> None:
 
 
 def test_an_exception_names_policy_and_seed(business: Business, clumsy: str) -> None:
-    with pytest.raises(PolicyError, match=r"^clumsy on seed 3 failed with ZeroDivisionError"):
+    with pytest.raises(PolicyError, match=r"^clumsy on seed 3: .*ZeroDivisionError"):
         play_all(business, ["oracle", clumsy], [3], workers=1)
 
 

@@ -41,13 +41,13 @@ def test_info_as_json_is_the_same_in_data(file: Path, town: RoadMap) -> None:
 def test_an_unknown_map_is_one_sentence_and_exit_2(command: list[str]) -> None:
     result = RUNNER.invoke(map_app, command)
     assert result.exit_code == 2
-    assert result.stderr == "There is no map 'atlantis': name phoenix or a .tbmap file.\n"
+    assert result.stderr == "error: There is no map 'atlantis': name phoenix or a .tbmap file.\n"
 
 
 def test_an_unknown_builder_is_one_sentence_and_exit_2() -> None:
     result = RUNNER.invoke(map_app, ["build", "atlantis"])
     assert result.exit_code == 2
-    assert result.stderr == "There is no builder for 'atlantis': build one of phoenix.\n"
+    assert result.stderr == "error: There is no builder for 'atlantis': build one of phoenix.\n"
 
 
 def test_a_missing_folder_is_told_before_the_long_build(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_drawing_without_matplotlib_says_what_to_install(
     result = RUNNER.invoke(map_app, ["draw", str(tmp_path / "town.png"), str(file)])
     assert result.exit_code == 2
     assert result.stderr == (
-        "Drawing a map needs matplotlib: pip install 'tradesbench-gym[plot]'.\n"
+        "error: Drawing a map needs matplotlib: pip install 'tradesbench-gym[plot]'.\n"
     )
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -139,8 +140,9 @@ def forked(work: Callable[[], None]) -> int:
     try:
         work()
         status = 0
-    except BaseException as error:  # noqa: BLE001 - nothing may return into the test from here
-        print(f"child failed: {error!r}", file=sys.stderr, flush=True)  # noqa: T201
+    except BaseException:  # noqa: BLE001 - nothing may return into the test from here
+        traceback.print_exc()
+        sys.stderr.flush()
     finally:
         os._exit(status)
 

@@ -19,6 +19,7 @@ from tests.world.runs import (
     finished,
     forked,
     kill,
+    play_steps,
     play_to_the_end,
     resume,
     rows,
@@ -30,42 +31,41 @@ from tradesbench_gym.world.files import open_writing
 
 pytestmark = NO_FORK
 
-DAYS = 2
+DAYS = 1
 QUICK, MANY = 10, 200
 
 
-def play_child(path: Path) -> None:
+def play_child(path: Path, days: int = DAYS) -> None:
     """What is killed: begin or resume the run, and play it to its end."""
-    with resume(path) if path.exists() else create(path, days=DAYS) as world:
+    with resume(path) if path.exists() else create(path, days=days) as world:
         play_to_the_end(world)
 
 
-def assert_ends_as_undisturbed(path: Path) -> None:
-    play_child(path)
+def assert_ends_as_undisturbed(path: Path, days: int = DAYS) -> None:
+    play_child(path, days)
     with resume(path) as world:
-        assert world.digest() == undisturbed(days=DAYS)
+        assert world.digest() == undisturbed(days=days)
         assert world.left_by is None
     report = audit(path, map=MAP)
     assert report.ok, report.findings[:3]
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
-def killed_at_random_moments(folder: Path, times: int, seed: int) -> list[int]:
+def killed_at_random_moments(folder: Path, times: int, seed: int, days: int) -> list[int]:
     """Kill as many runs at a random moment, once or several times each, and play each to its end.
 
     How many commands stood in the file at each kill, -1 before there was a file.
     """
-    dice = random.Random(seed)
+    dice, path = random.Random(seed), folder / "run.sqlite"
     stood: list[int] = []
-    undisturbed(days=DAYS)  # the rules are compiled here, so that children are quick
+    undisturbed(days=days)  # the rules are compiled here, so that children are quick
     begun = time.perf_counter()
-    assert finished(forked(lambda: play_child(folder / "time.sqlite"))) == 0
+    assert finished(forked(lambda: play_child(folder / "time.sqlite", days))) == 0
     length = time.perf_counter() - begun
     (folder / "time.sqlite").unlink()
     while len(stood) < times:
-        path = folder / "run.sqlite"
         for _ in range(dice.choice([1, 1, 1, 2, 3])):
-            child = forked(lambda: play_child(path))
+            child = forked(lambda: play_child(path, days))
             time.sleep(dice.uniform(0, length))
             kill(child)
             ended = finished(child)
@@ -74,7 +74,7 @@ def killed_at_random_moments(folder: Path, times: int, seed: int) -> list[int]:
                 continue
             assert ended == -signal.SIGKILL
             stood.append(commands_in(path))
-        assert_ends_as_undisturbed(path)
+        assert_ends_as_undisturbed(path, days)
         path.unlink()
     return stood
 
@@ -95,14 +95,14 @@ def commands_in(path: Path) -> int:
 
 def test_ten_runs_killed_at_random_moments_end_as_undisturbed(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
-    stood = killed_at_random_moments(tmp_path / "runs", QUICK, seed=1)
+    stood = killed_at_random_moments(tmp_path / "runs", QUICK, seed=1, days=DAYS)
     assert len(stood) >= QUICK
 
 
 @pytest.mark.slow
 def test_two_hundred_runs_killed_at_random_moments_end_as_undisturbed(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
-    stood = killed_at_random_moments(tmp_path / "runs", MANY, seed=2)
+    stood = killed_at_random_moments(tmp_path / "runs", MANY, seed=2, days=2)
     assert len(stood) >= MANY
     # All over the run, not only at its ends.
     assert len(set(stood)) > MANY // 5
@@ -114,9 +114,7 @@ def test_a_commit_killed_between_two_of_its_rows_never_was(row: int, tmp_path: P
 
     def die_writing() -> None:
         with create(path, days=DAYS) as world:
-            for _ in range(3):
-                world.next_call()
-                world.reject()
+            play_steps(world, 6)
             connection = world._connection
             assert connection is not None
             left = [row]
@@ -178,15 +176,13 @@ def test_a_command_that_was_interrupted_is_kept_whole_or_not_at_all(
         for way in (before_any_row, after_all_rows, after_the_commit):
             before = world.commands
             monkeypatch.setattr("tradesbench_gym.world.world.write_rows", way)
+            command = world.advance if world.line is None else world.leave_unanswered
             with pytest.raises(KeyboardInterrupt):
-                if world.line is None:
-                    world.advance()
-                else:
-                    world.reject()
+                command()
             monkeypatch.setattr("tradesbench_gym.world.world.write_rows", write)
             assert world.commands == before + (way is after_the_commit)
             assert world.simulation.digest() == world.digest()
-        assert play_to_the_end(world) == undisturbed(days=DAYS)
+        play_to_the_end(world)
     assert audit(world.path, map=MAP).ok
 
 

@@ -27,7 +27,7 @@ from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core.codecache import QUIET
 from tradesbench_gym.core.layout import Entry
 from tradesbench_gym.errors import PolicyError, TradesBenchError
-from tradesbench_gym.policies import make_policy
+from tradesbench_gym.policies.load import load_policy
 
 Ticket: TypeAlias = tuple[str, int]
 """A policy and the seed of the run it plays."""
@@ -89,7 +89,7 @@ def play_all(
 
     """
     for policy in policies:
-        make_policy(policy)
+        load_policy(policy)
     tickets = [(policy, seed) for policy in policies for seed in seeds]
     most = usable_cores() if workers is None else workers
     chunks = list(_chunks(tickets, most))
@@ -126,13 +126,10 @@ class Player:
         simulation = self._simulation
         try:
             simulation.restart(seed)
-            results = play(simulation, make_policy(policy, seed=seed))
+            results = play(simulation, load_policy(policy, seed=seed))
         except TradesBenchError as error:
             sentence = f"{policy} on seed {seed}: {error.message}"
             raise PolicyError(sentence, code=error.code, field=error.field) from error
-        except Exception as error:
-            sentence = f"{policy} on seed {seed} failed with {type(error).__name__}: {error}"
-            raise PolicyError(sentence, code="policy_failed", field="policy") from error
         ledger = simulation.record["ledger"]
         return Played(policy, results, -sum(int(ledger[entry]) for entry in _FIXED))
 

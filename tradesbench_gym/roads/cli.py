@@ -184,5 +184,5 @@ def _open(name: str) -> RoadMap:
 
 
 def _refuse(message: str) -> NoReturn:
-    typer.echo(message, err=True)
+    typer.echo(f"error: {message}", err=True)
     raise typer.Exit(2)

@@ -43,6 +43,11 @@ def check_file(path: Path) -> None:
         return  # its header is looked at when it is opened
     with told(path), closing(_connect(path, "mode=ro&immutable=1")) as connection:
         check_header(connection, path)
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        (page,) = connection.execute("PRAGMA page_size").fetchone()
+        # SQLite would read what is missing of the last page as zeros.
+        if path.stat().st_size < pages * page:
+            raise WorldError(f"{path} is damaged: it was cut short", code="damaged", field="path")
 
 
 @contextmanager
@@ -64,6 +69,8 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 def open_writing(path: Path) -> sqlite3.Connection:
     """The connection that plays a run; the file is not touched before the first commit."""
+    if not os.access(path, os.W_OK):  # SQLite would open it all the same, to be read
+        raise WorldError(f"{path} cannot be written", code="read_only", field="path")
     with told(path):
         connection = _connect(path, "mode=rw")
         connection.execute("PRAGMA foreign_keys = ON")
@@ -103,7 +110,7 @@ def making(path: Path) -> Iterator[sqlite3.Connection]:
         WorldError: the name is taken, or the file cannot be made; no trace is left.
 
     """
-    draft = path.with_name(f".{path.name}.new")
+    draft = _draft(path)
     try:
         draft.unlink(missing_ok=True)  # of a making that was killed
         with told(path), closing(_connect(draft, "mode=rwc")) as connection:
@@ -120,6 +127,16 @@ def making(path: Path) -> Iterator[sqlite3.Connection]:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def _draft(path: Path) -> Path:
+    return path.with_name(f".{path.name}.new")
+
+
+def sweep(path: Path) -> None:
+    """Remove what a making that was killed left beside the file; only for who holds it."""
+    with suppress(OSError):
+        _draft(path).unlink(missing_ok=True)
 
 
 def _publish(draft: Path, path: Path) -> None:

@@ -88,6 +88,13 @@ def check_header(connection: sqlite3.Connection, path: Path) -> None:
     """Raise WorldError unless the file's header says a world of this version."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    if pages == 0:  # SQLite takes less than one page for a database with nothing in it
+        raise WorldError(
+            f"{path} is no world file, or cut short at its beginning",
+            code="not_a_database",
+            field="path",
+        )
     if application != APPLICATION_ID:
         raise WorldError(
             f"{path} is a SQLite file of something else, not a world file",

@@ -126,6 +126,7 @@ class World:
             recording = read_recording(place)
             simulation = recording.begin(map)
             resume(recording, simulation)
+            files.sweep(place)
             return cls(place, lock, simulation, recording.counts)
         except BaseException:
             lock.release()
