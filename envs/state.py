@@ -66,7 +66,13 @@ def unpack(state: Any) -> tuple[Loop, np.random.Generator, bytes]:
     if hashlib.sha256(body).hexdigest().encode() != digest:
         raise StateError("the bytes of this state are damaged", code="state_damaged", field="state")
     text, _, run = body.partition(b"\n")
-    header = json.loads(text)
     random = np.random.Generator(np.random.PCG64())
-    random.bit_generator.state = header.pop("random")
-    return Loop(**header), random, run
+    try:
+        header = json.loads(text)
+        random.bit_generator.state = header.pop("random")
+        return Loop(**header), random, run
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+        # Whole, as its digest says: written by a release whose header is another.
+        raise StateError(
+            "this state was written by another release", code="state_mismatch", field="state"
+        ) from None

@@ -75,7 +75,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
     | activity | 4 | int32 | category | per technician: 0 idle, 1 driving, 2 waiting, 3 working |
     | slot_jobs | 336 | int32 | jobs | open jobs in each slot |
     | weather | 80 | int32 | category | today and forecast, see `Condition` |
-    | open_jobs | 2304 | int32 | mixed | the soonest 256 open jobs, nine columns a job (below) |
+    | open_jobs | 2304 | int32 | mixed | open jobs, the next days first, nine columns (below) |
     | today | 8 | int32 | calls, jobs | of today, in the order of `counts` |
     | counts | 8 | int32 | calls, jobs | so far: calls, booked, declined, rejected, done … (below) |
     | time | 4 | float32 | mixed | day of the run, hour of the day, weekday (Monday 0), days left |
@@ -180,7 +180,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         """
         salt = as_word(salt_of(options), "salt")
         if seed is not None:
-            as_word(seed, "seed")
+            seed = int(as_word(seed, "seed"))
         super().reset(seed=seed)
         run = seed
         if run is None:
@@ -224,6 +224,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         if ended:
             self._loop.ready = False
             info["results"] = results(self._simulation).as_dict()
+            del info["results"]["seed"]  # `run_seed` alone tells it
         if self.render_mode == "human":
             self.render()
         return seen, cents / _CENTS, ended, False, info

@@ -99,7 +99,7 @@ WAYS: dict[str, Any] = {
 }
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(steps=st.integers(0, 50), way=st.sampled_from(sorted(WAYS)), seed=st.integers(0, 2**64 - 1))
 def test_a_run_restored_at_any_step_goes_on_bit_for_bit(steps: int, way: str, seed: int) -> None:
     simulation = Simulation(seed, business=tiny_business(days=DAYS))

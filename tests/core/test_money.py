@@ -38,6 +38,7 @@ HVAC_PRICES = {
 
 def close_day(simulation: Simulation) -> None:
     while (stop := simulation.advance()) != Stop.DAY_CLOSED:
+        assert stop != Stop.ENDED
         if stop == Stop.NEW_CALL:
             simulation.reject()
 

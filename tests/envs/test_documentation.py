@@ -123,7 +123,7 @@ def test_the_columns_of_jobs_and_counts_are_as_documented() -> None:
     columns = re.sub(r"\(.*?\)", "", said[1]).split(", ")
     assert len(columns) == observe.JOB_COLUMNS
     rows = {row["key"]: row for row in _tables("Observation space")[0]}
-    assert f"the soonest {observe.OPEN_JOBS} open jobs" in rows["open_jobs"]["meaning"]
+    assert "the next days first" in rows["open_jobs"]["meaning"]
     assert int(rows["open_jobs"]["size"]) == observe.OPEN_JOBS * observe.JOB_COLUMNS
     counted = [f.name for f in FIELDS["day"] if f.seen == "desk" and f.unit in {"calls", "jobs"}]
     assert said[2].split(", ") == counted

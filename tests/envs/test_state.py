@@ -285,7 +285,6 @@ def test_a_state_of_other_rules_is_refused_by_name(midway: TradesEnv) -> None:
     [b"{", b"[1, 2]", b"{}", b'{"random": null}', b"\xff\xfe"],
     ids=["no JSON", "a list", "empty", "no generator", "no text"],
 )
-@pytest.mark.xfail(reason="unpack() takes a header it did not write for granted", strict=True)
 def test_a_sealed_state_of_another_make_is_refused_in_a_sentence(
     midway: TradesEnv, header: bytes
 ) -> None:

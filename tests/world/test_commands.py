@@ -68,7 +68,7 @@ def test_audit_names_what_was_changed_and_exits_1(
 ) -> None:
     path = copy_of_run()
     (cents,) = rows(path, "SELECT cents FROM ledger WHERE number = 3")[0]
-    trespass(path, f"UPDATE ledger SET cents = {cents * 2} WHERE number = 3")
+    trespass(path, "UPDATE ledger SET cents = 2 * cents WHERE number = 3")
     status, said = called(audit, path, "--map", map_file)
     assert status == 1
     assert f"ledger, row 3, cents: is {cents * 2}, should be {cents}" in said

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -194,3 +195,37 @@ def test_commits_are_synced_to_disk_one_by_one(tmp_path: Path) -> None:
         assert connection.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
     finally:
         connection.close()
+
+
+@pytest.mark.parametrize("looked_at_first", [False, True])
+def test_a_change_of_mode_killed_half_way_is_taken_back(
+    looked_at_first: bool, tmp_path: Path
+) -> None:
+    # The state in which SQLite leaves a file that is killed so: page 1 changed, the old one aside.
+    path = tmp_path / "run.sqlite"
+    with create(path, days=DAYS) as world:
+        play_steps(world, 10)
+    before = path.read_bytes()
+    rows(path, "PRAGMA journal_mode = WAL")
+    (tmp_path / "run.sqlite-journal").write_bytes(hot_journal(before))
+    reader = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+    with closing(reader), pytest.raises(sqlite3.OperationalError, match="readonly"):
+        reader.execute("PRAGMA user_version")
+    if looked_at_first:
+        assert audit(path, map=MAP).ok
+    assert_ends_as_undisturbed(path)
+
+
+def hot_journal(database: bytes) -> bytes:
+    """A rollback journal that puts page 1 of a database back (fileformat2, section 3)."""
+    page = 4096
+    count = len(database) // page
+    head = bytes.fromhex("d9d505f920a163d7") + b"".join(
+        number.to_bytes(4, "big") for number in (1, 7, count, 512, page)
+    )
+    first = database[:page]
+    sum_of = 7
+    for place in range(page - 200, 0, -200):
+        sum_of += first[place]
+    record = (1).to_bytes(4, "big") + first + (sum_of & 0xFFFFFFFF).to_bytes(4, "big")
+    return head.ljust(512, b"\0") + record

@@ -133,7 +133,7 @@ class Simulation:
         slot = _slot(technician, ahead, window)
         code = int(engine.offer(self._runs, 0, b.params, b.metres, self._logs, *slot))
         if code < 0:
-            raise booking_error(b, self.day, Refusal(-code), *slot)
+            raise booking_error(b, self.day, Refusal(-code), technician, ahead, window)
         return code == engine.ACCEPTED
 
     def reject(self) -> None:
@@ -183,7 +183,9 @@ class Simulation:
         """Why the company would not let this offer out; None if it would. Changes nothing."""
         slot = _slot(technician, ahead, window)
         why = Refusal(int(planning.why_refused(self.desk.array, 0, *slot)))
-        return None if why == Refusal.NONE else booking_error(self.business, self.day, why, *slot)
+        if why == Refusal.NONE:
+            return None
+        return booking_error(self.business, self.day, why, technician, ahead, window)
 
     def explain_refusal(
         self, why: Refusal, technician: int, ahead: int, window: int
@@ -192,7 +194,7 @@ class Simulation:
         run = self._runs[0]
         asked = run["calls"][int(run["n_calls"]) - 1 - (run["line"] >= 0)]
         day = int(asked["rang_at"]) // DAY_SECONDS
-        return booking_error(self.business, day, why, *_slot(technician, ahead, window))
+        return booking_error(self.business, day, why, technician, ahead, window)
 
     def step(
         self,

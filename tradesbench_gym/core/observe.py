@@ -87,7 +87,7 @@ OBSERVATION = (
         False,
         OPEN_JOBS * JOB_COLUMNS,
         "mixed",
-        "the soonest open jobs, a row each: see the class",
+        "open jobs, the next days first, a row each: see the class",
     ),
     Part("today", False, COUNTS, "calls, jobs", "today: see `counts`"),
     Part(

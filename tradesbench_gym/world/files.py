@@ -25,6 +25,7 @@ from tradesbench_gym.world.schema import (
 
 BUSY_SECONDS = 5.0
 _PARTING_MS = 200
+_UNDO = "-journal"
 
 
 @contextmanager
@@ -39,14 +40,14 @@ def told(path: Path) -> Iterator[None]:
 def check_file(path: Path) -> None:
     """Raise WorldError unless there is a world file of this version, leaving no trace."""
     _check_there(path)
-    if _has_wal(path):
+    if _has(path, "-wal"):
         return  # its header is looked at when it is opened
     with told(path), closing(_connect(path, "mode=ro&immutable=1")) as connection:
         check_header(connection, path)
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         (page,) = connection.execute("PRAGMA page_size").fetchone()
         # SQLite would read what is missing of the last page as zeros.
-        if path.stat().st_size < pages * page:
+        if not _has(path, _UNDO) and path.stat().st_size < pages * page:
             raise WorldError(f"{path} is damaged: it was cut short", code="damaged", field="path")
 
 
@@ -59,12 +60,28 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
     """
     check_file(path)
+    _undo_half_a_change(path)
     with told(path), closing(_connect(path, "mode=ro")) as connection:
         connection.execute("PRAGMA query_only = ON")
         connection.text_factory = _text
         check_header(connection, path)
         connection.execute("BEGIN")
         yield connection
+
+
+def _undo_half_a_change(path: Path) -> None:
+    """Take back what a process was killed in the middle of while it changed the file's mode.
+
+    Only a connection that may write can do so; nothing that was committed is in such a change.
+    """
+    if not _has(path, _UNDO):
+        return
+    with told(path):
+        with suppress(sqlite3.OperationalError), closing(_connect(path, "mode=ro")) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            return  # another process is at it, or there is nothing to take back
+        with closing(_connect(path, "mode=rw")) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
 
 
 def open_writing(path: Path) -> sqlite3.Connection:
@@ -206,9 +223,9 @@ def _check_there(path: Path) -> None:
         raise WorldError(sentence, code=code, field="path")
 
 
-def _has_wal(path: Path) -> bool:
+def _has(path: Path, companion: str) -> bool:
     try:
-        return path.with_name(path.name + "-wal").stat().st_size > 0
+        return path.with_name(path.name + companion).stat().st_size > 0
     except OSError:
         return False
 
