@@ -24,11 +24,12 @@ from tests.worlds import (
     W11,
     W15,
     Script,
+    clock,
     tiny_business,
 )
 from tradesbench_gym.company.business import Business
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import CallState, Condition, Stop, Stream
+from tradesbench_gym.core.layout import Activity, CallState, Condition, Stop, Stream
 
 WEEKEND = (2, 3, 9, 10)
 
@@ -240,15 +241,21 @@ BOOK = {
 }
 
 
-def test_a_customer_of_the_book_who_was_missed_never_calls_again() -> None:
-    script = Script({"demand.book_share": 1, "demand.book": 1, "demand.start": 2})
-    first = int(script.run["n_calls"]) - 1
-    assert script.job(first)["book"] == 0
-    number = script.call("08:30", PLUMBING, 8)
+@pytest.mark.parametrize("lost_by", [CallState.FAILED, CallState.MISSED])
+def test_a_customer_of_the_book_who_was_missed_or_failed_never_calls_again(
+    lost_by: CallState,
+) -> None:
+    """A book of one customer: every service call is his, until he is lost."""
+    script = Script({"demand.book_share": 1, "demand.book": 1})
+    number = script.call("08:30", PLUMBING, 3)
     assert script.job(number)["book"] == 0
-    script.simulation.offer(KATHERINE, 0, W09)  # not qualified: the visit fails
+    # Katherine is no plumber; Roberto, on his way, is held up until a second after the close.
+    script.simulation.offer(KATHERINE if lost_by == CallState.FAILED else ROBERTO, 0, W09)
+    if lost_by == CallState.MISSED:
+        script.man(ROBERTO)["activity"] = Activity.DRIVING
+        script.man(ROBERTO)["until"] = clock("11:00:01")
     script.close_day()
-    assert script.job(number)["state"] == CallState.FAILED
+    assert script.job(number)["state"] == lost_by
     assert script.run["lost"][0] == 1
     script.open_day()
     assert script.job(int(script.run["n_calls"]) - 1)["book"] == -1

@@ -128,18 +128,21 @@ def test_cash_of_exactly_zero_is_not_bankrupt() -> None:
 
 
 def test_a_payment_that_breaks_the_company_ends_the_run_in_the_same_commit() -> None:
-    """An hour of a failed evening visit's overtime is more than the till holds."""
-    script = Script({"visits.failed": 90, "pay.starting_cash": 1_000, "pay.overhead": 1})
-    number = script.book("09:00", ELECTRICAL, 0, MARCUS, W17)  # 17:00 to 18:30
-    then = script.book("09:01", ELECTRICAL, 0, MARCUS, W17)  # 18:30 to 20:00: $36 of overtime
+    """Nobody is paid past 17:00: an hour of a failed visit is $36 of overtime, and $35.99 are left.
+
+    The next job would be set off to in that second; the run has stopped.
+    """
+    script = Script({"visits.failed": 60, "pay.on_call_weekday_until": "17:00"})
+    number = script.book("09:00", ELECTRICAL, 0, MARCUS, W17)
+    then = script.book("09:01", ELECTRICAL, 1, MARCUS, W17)
     script.run["cash"] = 3_599
-    script.run["ledger"][Entry.INVOICE] = 3_599 - 100_000
     assert script.close_day() == Stop.ENDED
     assert script.job(number)["state"] == CallState.FAILED
-    assert script.run["clock"] == script.job(then)["ended"] == clock("20:00")
+    assert script.run["clock"] == script.job(number)["ended"] == clock("18:00")
     assert script.simulation.cash_cents == -1
     assert script.run["days"]["closed_at"][0] == -1
     assert [e.kind for e in script.events[-3:]] == [Kind.LEDGER, Kind.BANKRUPT, Kind.ENDED]
+    assert script.job(then)["state"] == CallState.BOOKED
 
 
 def test_a_job_is_billed_when_it_is_done_and_no_other_ever() -> None:
