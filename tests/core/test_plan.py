@@ -24,6 +24,7 @@ from tests.worlds import (
     W15,
     W17,
     Script,
+    clock,
     tiny_business,
 )
 from tradesbench_gym.core import plan as planning
@@ -102,16 +103,25 @@ def test_the_plan_of_today_starts_now_where_the_man_stands() -> None:
     assert slot(script, ROBERTO, 0, W11) == (7_200, 10_817)
 
 
-def test_a_job_in_progress_is_planned_to_end_at_start_plus_planned_length() -> None:
-    """Plumbing at his corner since 09:00 ends by plan at 09:00 and the planned length."""
-    long = {f"services.plumbing.{name}": 175 for name in ("shortest", "typical")}
-    script = Script({**RANGES, **long, "services.plumbing.longest": 180})
-    planned = int(script.simulation.business.plan["lengths"][PLUMBING])
+def test_a_job_in_progress_is_planned_to_end_after_its_planned_length_or_now() -> None:
+    """Plumbing at his own corner since 09:00 ends by plan at 10:50, though in truth at 12:30."""
+    script = Script(RANGES)
     script.book("08:00", PLUMBING, 8, ROBERTO, W09)
     script.call("09:30", PLUMBING, 8)
-    # 09:00 + planned (177 min, in its quantile) is free at once for the house next door, 0 m away.
-    assert slot(script, ROBERTO, 0, W11) == (13 * 3600 - max(9 * 3600 + planned, 11 * 3600), 0)
-    script.simulation.reject()
+    script.man(ROBERTO)["until"] = clock("12:30")
+    # Free at 10:50 for the house he is at: ten minutes before 11:00, or when 11-13 opens.
+    assert slot(script, ROBERTO, 0, W11) == (120 * MINUTE, 0)
+
+
+def test_a_job_that_runs_late_by_plan_is_planned_to_end_now() -> None:
+    """Since 11:00, by plan until 12:50: still at work at 13:00, he is free at 13:00 and not before."""
+    script = Script(RANGES)
+    script.book("08:00", PLUMBING, 8, ROBERTO, W11)
+    script.look("11:01")
+    script.man(ROBERTO)["until"] = clock("15:00")
+    script.call("13:00", PLUMBING, 3)
+    # From 13:00 the 1,266 s of the drive: 13:21:06, so 7,200 − 1,266 s to spare before 15:00.
+    assert slot(script, ROBERTO, 0, W13) == (5_934, 10_817)
 
 
 def test_every_job_of_the_route_must_keep_its_margin_not_only_the_new_one() -> None:

@@ -31,7 +31,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
         raise TypeError(f"kernel {function.__qualname__} must not be a closure")
     if numba.config.DISABLE_JIT:
         return function
-    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    dispatcher = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
     cache = codecache.CodeCache(function) if codecache.covers(function) else None
     _compile_in_turn(dispatcher, cache)
     return cast("Callable[P, R]", dispatcher)
@@ -45,7 +45,9 @@ def rule(function: Callable[P, R]) -> Callable[P, R]:
     """
     if numba.config.DISABLE_JIT:
         return function
-    return cast("Callable[P, R]", register_jitable(error_model="numpy")(function))
+    return cast(
+        "Callable[P, R]", register_jitable(error_model="numpy", no_cfunc_wrapper=True)(function)
+    )
 
 
 def warm_needed() -> bool:

@@ -35,6 +35,10 @@ def told(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise world_error(error, path) from error
+    except UnicodeDecodeError as error:  # SQLite's sentence quotes what stands in the file
+        raise WorldError(
+            f"{path} is damaged: the names in it are no text", code="damaged", field="path"
+        ) from error
 
 
 def check_file(path: Path) -> None:

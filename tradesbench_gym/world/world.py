@@ -77,15 +77,8 @@ class World:
     ) -> World:
         """Begin a run in a new file, which appears whole or not at all.
 
-        Args:
-            path: the file, which must not be there yet.
-            seed: of the run, see `Simulation`.
-            salt: of the run.
-            scenario: see `open_business`.
-            map: see `open_business`.
-            days: see `open_business`.
-            start_date: see `open_business`.
-            business: in place of the four.
+        Seed and salt are those of `Simulation`; scenario, map, days and start date those of
+        `open_business`, or a business stands in place of the four.
 
         Raises:
             WorldError: the file is there already or cannot be made.
