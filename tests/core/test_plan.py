@@ -114,7 +114,7 @@ def test_a_job_in_progress_is_planned_to_end_after_its_planned_length_or_now() -
 
 
 def test_a_job_that_runs_late_by_plan_is_planned_to_end_now() -> None:
-    """Since 11:00, by plan until 12:50: still at work at 13:00, he is free at 13:00 and not before."""
+    """Since 11:00, by plan until 12:50: still at work at 13:00, he is free at 13:00, not before."""
     script = Script(RANGES)
     script.book("08:00", PLUMBING, 8, ROBERTO, W11)
     script.look("11:01")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.worlds import (
@@ -27,6 +28,7 @@ from tests.worlds import (
     clock,
 )
 from tradesbench_gym.core.layout import Activity, CallState, Entry, Kind, Stop
+from tradesbench_gym.core.plan import slot
 
 DONE, MISSED, FAILED = CallState.DONE, CallState.MISSED, CallState.FAILED
 
@@ -162,6 +164,27 @@ def test_a_man_who_waits_leaves_for_an_earlier_window_that_is_booked_meanwhile()
     assert script.happened(Kind.STARTED, early) == [clock("09:00")]
     assert script.happened(Kind.STARTED, late) == [clock("13:00")]
     assert script.happened(Kind.DEPARTED, late) == [clock("08:00"), clock("10:00")]
+
+
+def test_a_man_who_arrives_early_leaves_for_an_earlier_window_booked_while_he_drove() -> None:
+    script = Script()
+    late = script.book("08:00", HVAC, 3, MARCUS, W13)  # on the way until 08:15
+    early = script.book("08:05", HVAC, 0, MARCUS, W09)
+    script.close_day()
+    assert script.happened(Kind.ARRIVED, late)[0] == clock("08:15")
+    assert script.happened(Kind.DEPARTED, early) == [clock("08:15")]
+    assert script.happened(Kind.STARTED, early) == [clock("09:00")]
+    assert script.job(late)["state"] == script.job(early)["state"] == CallState.DONE
+
+
+def test_the_plan_too_lets_a_man_who_will_arrive_early_decide_anew() -> None:
+    script = Script()
+    script.book("08:00", HVAC, 3, MARCUS, W13)  # on the way until 08:15
+    script.call("08:05", HVAC, 0)
+    simulation = script.simulation
+    slack, _ = slot(simulation.desk.array, 0, np.array([simulation.desk["plan"]]), MARCUS, 0, 1)
+    # He can be there when the window opens: two hours to spare there, at 13:00 more than enough.
+    assert slack == 2 * 3600
 
 
 def test_a_man_who_waits_stays_when_a_later_or_equal_window_is_booked() -> None:

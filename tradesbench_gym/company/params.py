@@ -20,8 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tradesbench_gym.company.scenario import Scenario
+from tradesbench_gym.company.scenario_rules import latest_finish
 from tradesbench_gym.core.draws import ALWAYS, threshold
 from tradesbench_gym.core.layout import (
+    DAY_SECONDS,
     LEAD_IN_DAYS,
     MAX_CALLS_A_DAY,
     MAX_LEAD_MINUTES,
@@ -51,6 +53,7 @@ def compile_params(
     params = np.zeros(1, PARAMS)
     p = params[0]
     _check_capacity(scenario)
+    _check_roads(scenario, roadmap)
     _fill_handbook(p["handbook"], scenario, roadmap, days, start)
     _fill_customers(p, scenario)
     _fill_demand(p, scenario, roadmap)
@@ -68,6 +71,16 @@ def _check_capacity(scenario: Scenario) -> None:
         raise ScenarioError(
             f"demand: up to {most} calls a day, but a run holds at most {MAX_CALLS_A_DAY} of a day",
             field="demand.cap",
+        )
+
+
+def _check_roads(scenario: Scenario, roadmap: RoadMap) -> None:
+    longest = int(roadmap.metres.max()) + 2 * int(roadmap.places["leg"].max())
+    if latest_finish(scenario, longest) >= DAY_SECONDS + scenario.calendar.office_opens:
+        raise MapError(
+            f"the roads of this map are up to {longest // 1000} km long, too far for a drive begun "
+            "as the last window closes to end before the office opens",
+            field="map",
         )
 
 

@@ -66,7 +66,7 @@ IDENTITY: dict[Event, tuple[str, ...]] = {
     Event.CANCELLATION: _CALL_IDENTITY,
     Event.VISIT: _CALL_IDENTITY,
     Event.DRIVE: _CALL_IDENTITY,
-    Event.POLICY: ("policy's own",),
+    Event.POLICY: ("when the call came in", "address"),
 }
 
 WORDS: dict[Event, tuple[str, ...]] = {

@@ -32,9 +32,10 @@ from tradesbench_gym.core.rules.calendar import refusal
 from tradesbench_gym.core.rules.calls import open_lines, ring
 from tradesbench_gym.core.rules.customers import NEVER, accepts, cancel_moment, find_next_cancel
 from tradesbench_gym.core.rules.demand import update_level
-from tradesbench_gym.core.rules.money import close_books
+from tradesbench_gym.core.rules.money import close_books, pay_overtime
 from tradesbench_gym.core.rules.routes import (
     BOOKED,
+    DRIVEN_TO,
     WAITED_FOR,
     arrive,
     begin,
@@ -177,7 +178,7 @@ def _one_thing(
     if what == _BY_TECHNICIAN:
         _move(run, p, metres, log, which)
     elif what == _BY_DEADLINE:
-        miss(run, log, which)
+        miss(run, p, log, which)
     elif what == _BY_CANCELLATION:
         return _cancel(run, p, metres, log)
     elif what == _BY_CALL:
@@ -256,11 +257,16 @@ def _cancel(run: Record, p: Record, metres: Metres, log: Record) -> np.int64:
     find_next_cancel(run)
     if not BOOKED <= call["state"] <= WAITED_FOR:
         return np.int64(0)  # too late: work has begun, which a notice of zero allows
+    on_the_way = call["state"] == DRIVEN_TO
     call["state"] = _WAS_CANCELLED
     call["ended"] = run["clock"]
     run["days"][run["day"]]["cancelled"] += 1
     run["phoned"] = number
     emit(run, log, _SAID_CANCELLED, number, np.int64(call["technician"]))
+    if not on_the_way:
+        pay_overtime(run, p, log, number, np.int64(call["technician"]))
+    if run["bankrupt"] == 1:
+        return np.int64(_STOP_ENDED)
     if call["day"] == run["day"]:
         _reconsider(run, p, metres, log, np.int64(call["technician"]))
     return np.int64(_CANCELLATION)

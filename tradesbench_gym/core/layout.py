@@ -494,13 +494,13 @@ def size_class(days: int) -> int:
 
 EVENT = np.dtype(
     [
-        ("amount", "<i8"),  # cents of a ledger row; cash at DAY_CLOSED
+        ("amount", "<i8"),  # cents of a ledger row
         ("at", "<i4"),  # s
         ("call", "<i2"),
         ("kind", "<i2"),  # Kind
         ("technician", "<i2"),
         ("entry", "<i2"),  # Entry of a ledger row
-        ("day", "<i2"),
+        ("day", "<i2"),  # booked or declined day of the call, else the present day
         ("window", "<i2"),
     ]
 )

@@ -14,7 +14,7 @@ _LEDGER = code(Kind.LEDGER)
 
 @rule
 def emit(run: Record, log: Record, kind: Int, call: Int, technician: Int) -> None:
-    """Note an event of now; a call's booked day and window travel with it."""
+    """Note an event of now: with a call's booked day and window, else with the present day."""
     event = log["events"][log["count"]]
     log["count"] += 1
     event["at"] = run["clock"]
@@ -23,7 +23,7 @@ def emit(run: Record, log: Record, kind: Int, call: Int, technician: Int) -> Non
     event["technician"] = technician
     event["entry"] = NONE
     event["amount"] = 0
-    event["day"] = NONE
+    event["day"] = run["day"]
     event["window"] = NONE
     if call >= 0:
         event["day"] = run["calls"][call]["day"]

@@ -64,9 +64,9 @@ def planned_length(book: Record, plan: Record, technician: Int, service: Int) ->
 @rule
 def _start_of_route(
     desk: Record, plan: Record, technician: Int, day: Int
-) -> tuple[np.int64, np.int64, np.int64, np.int64, np.int64]:
-    """Where and when a technician is free for the route of a day: time, x, y, slack of a job driven
-    to, its metres.
+) -> tuple[np.int64, np.int64, np.int64, np.int64, np.int64, np.int64]:
+    """Where and when a technician is free for the route of a day: time, x, y; slack and number of a
+    job he will begin on arrival (NONE: he will decide anew), and metres of the drive he is on.
 
     Today a job in progress ends at max(now, start + planned length), and a man who drives arrives
     when the estimate says; on a later day he is at home when the calls begin.
@@ -80,6 +80,7 @@ def _start_of_route(
             np.int64(book["home_x"][technician]),
             np.int64(book["home_y"][technician]),
             free,
+            NONE,
             np.int64(0),
         )
     now = max(np.int64(desk["clock"]), np.int64(day) * DAY_SECONDS + np.int64(book["calls_from"]))
@@ -87,24 +88,19 @@ def _start_of_route(
     if man["activity"] == _WORKING:
         service = np.int64(desk["calls"][man["job"]]["service"])
         ends = np.int64(man["since"]) + planned_length(book, plan, technician, service)
-        return max(now, ends), x, y, free, np.int64(0)
+        return max(now, ends), x, y, free, NONE, np.int64(0)
     if man["activity"] == _DRIVING:
         job = desk["calls"][man["job"]]
         metres = straight(x, y, np.int64(job["x"]), np.int64(job["y"]))
         arrives = max(now, np.int64(man["since"]) + drive_estimate(plan, metres))
         x, y = np.int64(job["x"]), np.int64(job["y"])
-        if job["state"] != _DRIVEN_TO:
-            return arrives, x, y, free, metres
-        starts = begins(arrives, window_opens(book, np.int64(job["day"]), np.int64(job["window"])))
-        slack = window_closes(book, np.int64(job["day"]), np.int64(job["window"])) - starts
-        return (
-            starts + planned_length(book, plan, technician, np.int64(job["service"])),
-            x,
-            y,
-            slack,
-            metres,
-        )
-    return now, x, y, free, np.int64(0)
+        window = np.int64(job["window"])
+        if job["state"] != _DRIVEN_TO or arrives < window_opens(book, day, window):
+            return arrives, x, y, free, NONE, metres
+        slack = window_closes(book, day, window) - arrives
+        ends = arrives + planned_length(book, plan, technician, np.int64(job["service"]))
+        return ends, x, y, slack, np.int64(man["job"]), metres
+    return now, x, y, free, NONE, np.int64(0)
 
 
 @rule
@@ -118,7 +114,7 @@ def _route(
     none to give.
     """
     book = desk["handbook"]
-    time, x, y, slack, driven = _start_of_route(desk, plan, technician, day)
+    time, x, y, slack, held, driven = _start_of_route(desk, plan, technician, day)
     taken = np.int64(0)
     while True:
         best, best_window, best_metres, best_place = (
@@ -135,9 +131,8 @@ def _route(
                 best_metres = straight(x, y, np.int64(call["x"]), np.int64(call["y"]))
         while number >= 0:
             call = desk["calls"][number]
-            if (call["state"] == _BOOKED or call["state"] == _WAITING_FOR) and (
-                taken >> place
-            ) & 1 == 0:
+            pending = _BOOKED <= call["state"] <= _WAITING_FOR and number != held
+            if pending and (taken >> place) & 1 == 0:
                 metres = straight(x, y, np.int64(call["x"]), np.int64(call["y"]))
                 if goes_first(
                     np.int64(call["window"]), metres, number, best_window, best_metres, best

@@ -53,7 +53,9 @@ def reject_heavy(share: Any = _REJECTED_SHARE, seed: int = 0) -> Policy:
     key, none = np.uint64(seed), np.uint64(0)
 
     def decide(desk: Desk) -> Decision | None:
-        word = draws.words(key, none, int(draws.Event.POLICY), int(desk["line"]), 0, 0)[0]
+        call = desk["calls"][desk["line"]]
+        rang, address = int(call["rang_at"]), int(call["address"])
+        word = draws.words(key, none, int(draws.Event.POLICY), rang, address, 0)[0]
         return None if rejects == draws.ALWAYS or word < rejects else accept_all(desk)
 
     return decide

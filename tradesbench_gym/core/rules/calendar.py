@@ -108,6 +108,15 @@ def paid_until(book: Record, day: Int, technician: Int) -> np.int64:
 
 
 @rule
+def paid_from(book: Record, day: Int) -> np.int64:
+    """When the hours paid for anyway begin on a service day, in seconds since the start."""
+    begins = np.int64(book["shift_from"])
+    if is_weekend(book, day):
+        begins = np.int64(book["weekend_from"])
+    return np.int64(day) * DAY_SECONDS + begins
+
+
+@rule
 def calling_seconds(book: Record, moment: Int) -> np.int64:
     """Seconds of calling hours since the start of the run that lie before a moment."""
     from_, until = np.int64(book["calls_from"]), np.int64(book["calls_until"])

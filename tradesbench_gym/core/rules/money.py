@@ -13,7 +13,7 @@ from tradesbench_gym.core.draws import div_round
 from tradesbench_gym.core.jit import rule
 from tradesbench_gym.core.layout import NONE, Entry, Int, Kind, Phase, Record, code
 from tradesbench_gym.core.log import emit, emit_entry
-from tradesbench_gym.core.rules.calendar import is_weekend, off_hours, paid_until
+from tradesbench_gym.core.rules.calendar import is_weekend, off_hours, paid_from, paid_until
 
 _VISIT = code(draws.Event.VISIT)
 _INVOICE = code(Entry.INVOICE)
@@ -122,8 +122,10 @@ def count_overtime(
     """Add the seconds of a drive or of work that lie outside the hours paid for anyway to the job
     they serve.
     """
-    paid = paid_until(p["handbook"], np.int64(run["day"]), technician)
-    run["calls"][number]["overtime"] += max(np.int64(0), np.int64(end) - max(np.int64(start), paid))
+    first = paid_from(p["handbook"], np.int64(run["day"]))
+    last = paid_until(p["handbook"], np.int64(run["day"]), technician)
+    paid = max(np.int64(0), min(np.int64(end), last) - max(np.int64(start), first))
+    run["calls"][number]["overtime"] += np.int64(end) - np.int64(start) - paid
 
 
 @rule

@@ -1,8 +1,9 @@
 """How a technician's day is worked: earliest window first, then the nearest job (A.6 and A.7 of the
 report).
 
-`goes_first`, `begins` and `in_time` say the rule; the dispatcher's plan (`core/plan.py`) follows
-the same three with its own estimates. The rest moves the technicians of the true world.
+`goes_first` and `begins` say the rule; the dispatcher's plan (`core/plan.py`) follows the same two
+with its own estimates. The rest moves the technicians of the true world. That work which starts
+exactly at the close is on time follows from the engine's order of things due in one second.
 """
 
 from __future__ import annotations
@@ -66,12 +67,6 @@ def goes_first(
 def begins(arrival: Int, opens: Int) -> np.int64:
     """Work never starts before the window opens."""
     return max(np.int64(arrival), np.int64(opens))
-
-
-@rule
-def in_time(start: Int, closes: Int) -> bool:
-    """Work that starts exactly at the close is on time; later the appointment is missed."""
-    return bool(start <= closes)
 
 
 @rule
@@ -194,6 +189,7 @@ def arrive(
     man["y"] = call["y"]
     man["since"] = run["clock"]
     man["activity"] = _IDLE
+    man["job"] = NONE
     call["arrived"] = run["clock"]
     emit(run, log, _SAID_ARRIVED, number, technician)
     if call["state"] != DRIVEN_TO:
@@ -202,6 +198,7 @@ def arrive(
             go(run, p, metres, log, technician)
         return
     man["activity"] = _WAITING
+    man["job"] = number
     man["until"] = begins(
         np.int64(run["clock"]),
         window_opens(p["handbook"], np.int64(call["day"]), np.int64(call["window"])),
@@ -209,6 +206,8 @@ def arrive(
     call["state"] = WAITED_FOR
     if man["until"] == run["clock"]:
         begin(run, p, log, technician)
+    else:
+        go(run, p, metres, log, technician)  # what was booked on the way may come first
 
 
 @rule
@@ -236,6 +235,7 @@ def finish(
     count_overtime(run, p, number, technician, np.int64(man["since"]), np.int64(run["clock"]))
     call["ended"] = run["clock"]
     man["activity"] = _IDLE
+    man["job"] = NONE
     if qualified(p["handbook"], technician, np.int64(call["service"])):
         call["state"] = _DONE
         today["done"] += 1
@@ -252,16 +252,19 @@ def finish(
 
 
 @rule
-def miss(run: Record, log: Record, number: Int) -> None:
+def miss(run: Record, p: Record, log: Record, number: Int) -> None:
     """An appointment not begun when its window closes is missed at that moment, wherever the
     technician is.
     """
     call = run["calls"][number]
+    on_the_way = call["state"] == DRIVEN_TO
     call["state"] = _MISSED
     call["ended"] = run["clock"]
     run["days"][run["day"]]["missed"] += 1
     lose(run, call)
     emit(run, log, _SAID_MISSED, number, np.int64(call["technician"]))
+    if not on_the_way:  # of an earlier drive to it; who is on his way is paid when he arrives
+        pay_overtime(run, p, log, number, np.int64(call["technician"]))
 
 
 @rule
