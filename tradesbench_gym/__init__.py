@@ -1,6 +1,7 @@
 """TradesBench Gym: a small service company as a reinforcement-learning environment.
 
-Importing it registers `TradesBench-v0` with Gymnasium; everything heavy is imported when the first environment is made.
+Importing it registers `TradesBench-v0` with Gymnasium; everything heavy is imported when the first
+environment is made.
 """
 
 from gymnasium.envs.registration import register

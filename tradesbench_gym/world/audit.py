@@ -131,7 +131,7 @@ def audit(
 
 def _read(connection: sqlite3.Connection, report: AuditReport) -> Tables:
     here, due = read_objects(connection), schema_objects()
-    for kind, name in sorted(here.keys() | due.keys()):
+    for kind, name in sorted(here.keys() | due.keys(), key=_order):
         found, expected = here.get((kind, name), ABSENT), due.get((kind, name), ABSENT)
         if found != expected:
             report.findings.append(
@@ -192,7 +192,7 @@ def differences(table: str, found: list[Row], expected: list[Row]) -> list[Findi
     here = {row[:keys]: row for row in found}
     due = {row[:keys]: row for row in expected}
     findings = []
-    for key in sorted(here.keys() | due.keys(), key=str):
+    for key in sorted(here.keys() | due.keys(), key=_order):
         name = " ".join(map(str, key))
         if key not in here:
             findings.append(Finding(table, name, "", ABSENT, None))
@@ -205,6 +205,11 @@ def differences(table: str, found: list[Row], expected: list[Row]) -> list[Findi
                 if (type(one), one) != (type(other), other)
             ]
     return findings
+
+
+def _order(key: Row) -> list[tuple[int, str]]:
+    # In a damaged file anything may stand anywhere.
+    return [(value, "") if isinstance(value, int) else (0, str(value)) for value in key]
 
 
 def _short(value: Any) -> str:

@@ -78,7 +78,7 @@ class Identity:
         """The run at its start."""
         try:
             return Simulation(int(self.seed), salt=int(self.salt), business=business)
-        except ValueError:
+        except (TypeError, ValueError):
             raise WorldError("seed or salt of the run is no number", code="damaged") from None
 
 

@@ -104,8 +104,8 @@ def _scenario(texts: list[Any], known: list[Identity]) -> tuple[str | None, list
 
 def _readable(text: Any) -> Scenario | None:
     try:
-        return read_scenario(text)
-    except (TradesBenchError, TypeError):
+        return read_scenario(str(text))
+    except TradesBenchError:
         return None
 
 

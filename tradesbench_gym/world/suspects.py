@@ -35,6 +35,7 @@ def end(journal: list[Row], head: list[Row]) -> tuple[int, Callable[[int], str |
     head = [row for row in head if row[0] == 1] or head
     last = max(digests, default=0)
     said, digest = (head[0][_HEAD_JOURNAL], head[0][_HEAD_DIGEST]) if head else (last, None)
+    said = said if isinstance(said, int) else last
     whole = last == len(digests) - 1
     if digest in (None, digests.get(said)):
         ends_at = said
