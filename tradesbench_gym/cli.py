@@ -40,6 +40,21 @@ COMMANDS = {
         "bench",
         "Play policies on many seeds and print the results beside the report's.",
     ),
+    "resume": Place(
+        "tradesbench_gym.commands.resume",
+        "resume",
+        "Play the run of a world file on to its end, whoever played it so far.",
+    ),
+    "replay": Place(
+        "tradesbench_gym.commands.replay",
+        "replay",
+        "Step through the run of a world file.",
+    ),
+    "audit": Place(
+        "tradesbench_gym.commands.audit",
+        "audit",
+        "Play the run of a world file again and prove every row of it.",
+    ),
     "diff": Place(
         "tradesbench_gym.commands.diff", "diff", "Name the first event in which two runs part."
     ),

@@ -38,9 +38,21 @@ def run_in_terminal(
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     settings = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
     settings |= {"TERM": "xterm-256color", "TRADESBENCH_QUIET": "1", **(environment or {})}
-    with subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, env=settings, start_new_session=True
-    ) as program:
+    # Whoever starts the tests in the background may have Ctrl-C ignored, and a child would inherit
+    # that; no terminal does.
+    heard = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        program = subprocess.Popen(
+            command,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=settings,
+            start_new_session=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, heard)
+    with program:
         os.close(theirs)
         try:
             text = _read(ours, program, interrupt_after)

@@ -25,9 +25,9 @@ def audit(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Play the run of a world file again and prove every row of it; the file is not touched.
+    """Play the run of a world file again and prove every row of it.
 
-    Exits 0 if everything is as the rules make it, and 1 if anything was changed.
+    The file is not touched. Exits 0 if everything is as the rules make it, and 1 if anything was changed.
 
     Example: tradesbench audit run5.sqlite
     """

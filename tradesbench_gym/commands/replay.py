@@ -32,9 +32,9 @@ def replay(
     no_live: Annotated[bool, typer.Option("--no-live", help="Lines instead of the board.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Step through the run of a world file: what was asked of the company, and what came of it.
+    """Step through the run of a world file.
 
-    Each step is played again and proven by its digest. A run that is still being played can be
+    It shows what was asked of the company, and what came of it. Each step is played again and proven by its digest. A run that is still being played can be
     looked at as far as it has got. --json prints one object a line.
 
     Example: tradesbench replay run5.sqlite

@@ -52,6 +52,10 @@ def run(
         Path | None,
         typer.Option(help="Write everything that happens into this file, as JSON lines."),
     ] = None,
+    world: Annotated[
+        Path | None,
+        typer.Option(help="Keep every step in this new file, to be resumed, replayed, audited."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Play one run live in the terminal and print what came of it.
@@ -61,10 +65,29 @@ def run(
     Example: tradesbench run --policy oracle:margin=20 --seed 7 --speed 1
 
     Example: tradesbench run --policy my_policy.py:decide --json
+
+    Example: tradesbench run --world run5.sqlite
     """
     pace, secret = _speed(speed), salt_number(salt)
     check_writable(events)
     decide = load_policy(policy, seed=seed)
+    if world is not None:
+        if events is not None:
+            raise StateError("a world file holds the events itself: give --world or --events")
+        from tradesbench_gym.commands.resume import resume
+        from tradesbench_gym.world import World
+
+        World.create(
+            world,
+            seed,
+            salt=secret,
+            scenario=scenario,
+            map=map_name,
+            days=days,
+            start_date=start_date,
+        ).close()
+        resume(world, policy, None if map_name == "phoenix" else map_name, as_json)
+        return
     business = open_with(scenario, map_name, days, start_date)
     simulation = Simulation(seed, salt=secret, business=business)
     interrupted, told = False, False

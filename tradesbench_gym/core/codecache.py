@@ -128,7 +128,10 @@ def names_of_its_own() -> Iterator[None]:
 def is_cold() -> bool:
     """Whether no compiled code is kept for these sources, or no folder can be used at all."""
     folder = _folder()
-    return folder is None or not any(folder.glob("*.code"))
+    try:
+        return folder is None or not any(folder.glob("*.code"))
+    except OSError:
+        return True
 
 
 class CodeCache:
