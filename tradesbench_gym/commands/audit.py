@@ -27,7 +27,8 @@ def audit(
 ) -> None:
     """Play the run of a world file again and prove every row of it.
 
-    The file is not touched. Exits 0 if everything is as the rules make it, and 1 if anything was changed.
+    The file is not touched. Exits 0 if everything is as the rules make it, and 1 if anything was
+    changed.
 
     Example: tradesbench audit run5.sqlite
     """

@@ -34,8 +34,9 @@ def replay(
 ) -> None:
     """Step through the run of a world file.
 
-    It shows what was asked of the company, and what came of it. Each step is played again and proven by its digest. A run that is still being played can be
-    looked at as far as it has got. --json prints one object a line.
+    It shows what was asked of the company, and what came of it. Each step is played again and
+    proven by its digest. A run that is still being played can be looked at as far as it has got.
+    --json prints one object a line.
 
     Example: tradesbench replay run5.sqlite
 
