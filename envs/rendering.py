@@ -18,7 +18,8 @@ from rich.text import Text
 
 from tradesbench_gym.company.business import Business
 from tradesbench_gym.company.refusals import window_text
-from tradesbench_gym.core.layout import DAY_SECONDS, Activity, CallState, Condition, Phase
+from tradesbench_gym.core.codes import Activity, CallState, Condition, Phase
+from tradesbench_gym.core.layout import DAY_SECONDS
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.envs.wording import MARKS, Office, clock, dollars, happenings
 

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from tradesbench_gym.company.business import Business
-from tradesbench_gym.core.layout import FORECAST_DAYS, Activity, Condition
+from tradesbench_gym.core.codes import Activity, Condition
+from tradesbench_gym.core.layout import FORECAST_DAYS
 from tradesbench_gym.core.observe import (
     BEST_SLACK,
     FLOAT_OFFSETS,

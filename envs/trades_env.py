@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from tradesbench_gym.company.business import open_business
 from tradesbench_gym.company.events import Event
-from tradesbench_gym.company.play import results
+from tradesbench_gym.company.play import Results, results
 from tradesbench_gym.company.simulation import Simulation, as_word
-from tradesbench_gym.core.layout import Refusal, Stop
+from tradesbench_gym.core.codes import Refusal, Stop
 from tradesbench_gym.core.step import NO_ANSWER, REFUSED, REJECTED
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.envs.asking import as_action, check_choice, salt_of, unknown_answer
@@ -103,8 +103,10 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
     ## Info and masks
 
     `info["action_mask"]` holds the legal offers, int8, shape (4, 14, 6); `action_masks()` gives the
-    same for the flattened action in sb3-contrib's form. `info["run_seed"]` names the run,
-    `info["answer"]` says what became of your last action, `info["results"]` sums up an ended run.
+    same for a flattened `Discrete` action in sb3-contrib's form (not for the MultiDiscrete).
+    `info["run_seed"]` names the run, `info["answer"]` says what became of your last action,
+    `info["results"]` sums up an ended run (whole numbers, money in cents; `bankrupt_on` only where
+    the company is bankrupt).
 
     ## Rewards
 
@@ -121,7 +123,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
     run from `np_random`, numbered 10,000 or above. Runs 0 to 45 are the benchmark's: a trainer that
     seeds its environments 0, 1, 2 … (as `VecEnv.seed` and `make_vec` do) begins with them, so train
     with seeds of 10,000 and above. `options={"salt": s}` seals a run: nobody who knows only the
-    seed can foresee it.
+    seed can foresee it; the salt is for that one run, the next reset has its own.
 
     ## Arguments
 
@@ -223,8 +225,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         ended = stop == _ENDED
         if ended:
             self._loop.ready = False
-            info["results"] = results(self._simulation).as_dict()
-            del info["results"]["seed"]  # `run_seed` alone tells it
+            info["results"] = _told(results(self._simulation))
         if self.render_mode == "human":
             self.render()
         return seen, cents / _CENTS, ended, False, info
@@ -244,7 +245,9 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         """Legal actions in sb3-contrib's form for the flattened action.
 
         Shape (1 + technicians x 14 x 6,), bool: entry 0 is "reject", then technician, days ahead
-        and window with the window fastest.
+        and window with the window fastest. It is for `Discrete(1 + 4·14·6)` only: a mask of the
+        MultiDiscrete action itself cannot say "this technician only on that day", so MaskablePPO
+        cannot use it on the unwrapped environment.
         """
         return np.concatenate(([True], self._buffers.mask(self._row).ravel().astype(np.bool_)))
 
@@ -324,3 +327,10 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         else:
             wrong = self._simulation.explain_refusal(Refusal(-answer), *chosen[1:].tolist())
         return {"code": wrong.code, "message": wrong.message, "field": wrong.field}
+
+
+def _told(came_to: Results) -> dict[str, int]:
+    """Results as whole numbers only: a vector environment keeps an array of each, without None."""
+    figures = came_to.as_dict()
+    del figures["seed"]  # `run_seed` alone tells it
+    return {name: value for name, value in figures.items() if value is not None}

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tradesbench_gym.company.business import Business
-from tradesbench_gym.core.layout import DAY_SECONDS, NONE, CallState
+from tradesbench_gym.core.codes import CallState
+from tradesbench_gym.core.layout import DAY_SECONDS, NONE
+from tradesbench_gym.core.rules.calendar import off_hours
 from tradesbench_gym.core.view import Desk
-
-SATURDAY = 5
 
 
 class Mark(NamedTuple):
@@ -66,8 +66,8 @@ class Office:
 
     def on_shift(self, technician: int, window: int) -> bool:
         """Whether a technician may work in a window of today at all."""
-        late = self.weekday(self.today) >= SATURDAY or self.book["evening"][window] == 1
-        return bool(not late or self.book["on_call"][technician] == 1)
+        on_call = bool(self.book["on_call"][technician] == 1)
+        return on_call or not off_hours(self.book, self.today, window)
 
     def visits(self, day: int, technician: int) -> list[int]:
         """Indices of the jobs of a day and technician, cancelled ones too."""

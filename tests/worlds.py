@@ -18,7 +18,8 @@ from tradesbench_gym.company.business import Business, open_business
 from tradesbench_gym.company.events import Event
 from tradesbench_gym.company.scenario import load_scenario
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import DAY_SECONDS, Entry, Kind, Stop, Stream
+from tradesbench_gym.core.codes import Entry, Kind, Stop, Stream
+from tradesbench_gym.core.layout import DAY_SECONDS
 from tradesbench_gym.roads import RoadMap, Zone
 
 COLUMNS, ROWS, ADDRESSES = 4, 3, 200

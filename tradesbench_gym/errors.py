@@ -39,7 +39,7 @@ class BookingError(TradesBenchError):
 
 
 class StateError(TradesBenchError):
-    """Saved state belongs to other rules, another scenario or another map, or is damaged."""
+    """A seed or salt that is none, or saved state of other rules, scenario or map, or damaged."""
 
 
 class PolicyError(TradesBenchError):
@@ -47,7 +47,7 @@ class PolicyError(TradesBenchError):
 
 
 class ActionError(TradesBenchError):
-    """An action that the environment cannot carry out, raised in strict mode."""
+    """An action, option or argument that the environment cannot carry out."""
 
 
 def _rebuild(

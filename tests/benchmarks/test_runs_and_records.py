@@ -8,7 +8,7 @@ import pytest
 from tradesbench_gym.company.business import Business, open_business
 from tradesbench_gym.company.play import play
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import Stop
+from tradesbench_gym.core.codes import Stop
 from tradesbench_gym.policies import make_policy
 from tradesbench_gym.report.published import POLICIES
 

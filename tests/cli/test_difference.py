@@ -6,7 +6,7 @@ import pytest
 
 from tradesbench_gym.company.difference import first_difference, read_events, write_events
 from tradesbench_gym.company.events import Event
-from tradesbench_gym.core.layout import Entry, Kind
+from tradesbench_gym.core.codes import Entry, Kind
 from tradesbench_gym.errors import StateError
 
 OPENED = Event(24300, Kind.DAY_OPENED)

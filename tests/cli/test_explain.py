@@ -8,8 +8,9 @@ import pytest
 from tradesbench_gym.company.explain import CallEvent, explain_call
 from tradesbench_gym.company.play import play
 from tradesbench_gym.company.simulation import Simulation
+from tradesbench_gym.core.codes import CallState
 from tradesbench_gym.core.draws import Event
-from tradesbench_gym.core.layout import NONE, CallState
+from tradesbench_gym.core.layout import NONE
 from tradesbench_gym.errors import StateError
 from tradesbench_gym.policies import make_policy
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.worlds import tiny_business, tiny_map
 from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core import draws
-from tradesbench_gym.core.layout import Stop
+from tradesbench_gym.core.codes import Stop
 from tradesbench_gym.envs.trades_env import TradesEnv
 from tradesbench_gym.errors import StateError
 

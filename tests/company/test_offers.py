@@ -28,7 +28,7 @@ from tests.worlds import (
     tiny_business,
 )
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import CallState
+from tradesbench_gym.core.codes import CallState
 from tradesbench_gym.errors import BookingError, ScenarioError, StateError
 
 # Day 0 is a Thursday, so 2 and 3 days ahead are a weekend.

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from tests.company.scenarios import HOUR, SUNRIDGE
 from tradesbench_gym.company import scenario_schema as schema
-from tradesbench_gym.core import layout
+from tradesbench_gym.core import codes, layout
 from tradesbench_gym.roads.layout import Kind as AddressKind
 
 
@@ -225,25 +225,12 @@ def test_ten_zones_share_the_demand() -> None:
     assert sum(SUNRIDGE.demand.zone_share.values()) == 1
 
 
-def test_what_a_scenario_may_hold_fits_the_records_of_the_engine() -> None:
-    for name in (
-        "TECHNICIANS",
-        "WINDOWS",
-        "SERVICES",
-        "OTHER_WORK",
-        "ZONES",
-        "BOOK",
-        "CALLS_A_DAY",
-    ):
-        assert getattr(schema, f"MAX_{name}") == getattr(layout, f"MAX_{name}")
-    assert max(layout.SIZE_CLASSES) == schema.MAX_DAYS
-    assert layout.BOOKING_DAYS == schema.MAX_BOOKING_DAYS
-    assert layout.FORECAST_DAYS == schema.FORECAST_DAYS
+def test_the_days_with_installations_fit_their_table() -> None:
     cuts = layout.PARAMS["installations_cut"].shape[0]
     assert cuts == schema.MAX_INSTALLATIONS + 1
 
 
 def test_conditions_and_customer_types_stand_in_the_order_of_engine_and_maps() -> None:
-    assert [c.name.lower() for c in layout.Condition] == list(SUNRIDGE.weather.conditions)
+    assert [c.name.lower() for c in codes.Condition] == list(SUNRIDGE.weather.conditions)
     assert [k.name.lower() for k in AddressKind] == [who.key for who in SUNRIDGE.customers]
     assert list(SUNRIDGE.driving.weather_factor) == list(SUNRIDGE.weather.conditions)

@@ -21,7 +21,7 @@ from tests.worlds import (
     Script,
     clock,
 )
-from tradesbench_gym.core.layout import CallState, Condition, Entry, Kind
+from tradesbench_gym.core.codes import CallState, Condition, Entry, Kind
 
 
 def test_a_morning_call_for_plumbing() -> None:

@@ -14,7 +14,7 @@ from tests.worlds import HVAC, MARCUS, PLUMBING, ROBERTO, W09, W11, W13, Script,
 from tradesbench_gym.company.play import results
 from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core.check import BrokenInvariantError, check
-from tradesbench_gym.core.layout import CallState, Kind, Phase, Stop
+from tradesbench_gym.core.codes import CallState, Kind, Phase, Stop
 from tradesbench_gym.policies import make_policy
 
 EDGES: list[dict[str, Any]] = [

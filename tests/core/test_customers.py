@@ -31,8 +31,8 @@ from tests.worlds import (
     tiny_business,
 )
 from tradesbench_gym.core import draws
+from tradesbench_gym.core.codes import CallState, Condition, Kind, Stop, Stream
 from tradesbench_gym.core.draws import ALWAYS
-from tradesbench_gym.core.layout import CallState, Condition, Kind, Stop, Stream
 
 DAY = 1_440
 WEEKDAYS = [0, 1, 4, 5, 6, 7, 8, 11, 12, 13]  # of the run; day 0 is a Thursday

@@ -29,7 +29,7 @@ from tests.worlds import (
 )
 from tradesbench_gym.company.business import Business
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import Activity, CallState, Condition, Stop, Stream
+from tradesbench_gym.core.codes import Activity, CallState, Condition, Stop, Stream
 
 WEEKEND = (2, 3, 9, 10)
 

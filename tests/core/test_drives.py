@@ -25,7 +25,7 @@ from tests.worlds import (
     clock,
     tiny_business,
 )
-from tradesbench_gym.core.layout import Condition, Kind
+from tradesbench_gym.core.codes import Condition, Kind
 
 
 def drive(script: Script, number: int) -> int:

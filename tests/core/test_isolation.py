@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.worlds import tiny_business
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import CallState, Stop
+from tradesbench_gym.core.codes import CallState, Stop
 
 LIVELY = {"pay.starting_cash": 10**6, "demand.gain": 0, "demand.loss": 0}
 # What a call is, and what was drawn for it, whatever became of the others.

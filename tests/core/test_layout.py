@@ -14,6 +14,7 @@ import pytest
 from tests.worlds import tiny_business
 from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core import desk as desk_view
+from tradesbench_gym.core.codes import CallState, Stop
 from tradesbench_gym.core.layout import (
     FIELDS,
     HANDBOOK,
@@ -23,8 +24,6 @@ from tradesbench_gym.core.layout import (
     MAX_TECHNICIANS,
     PARAMS,
     PLAN,
-    CallState,
-    Stop,
     desk_dtype,
     run_dtype,
 )

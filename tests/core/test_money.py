@@ -27,7 +27,7 @@ from tests.worlds import (
 )
 from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core import draws
-from tradesbench_gym.core.layout import CallState, Entry, Kind, Stop
+from tradesbench_gym.core.codes import CallState, Entry, Kind, Stop
 
 HVAC_PRICES = {
     "services.hvac_service.prices.residential": [150, 300, 500],

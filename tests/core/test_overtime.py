@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.worlds import HVAC, MARCUS, W13, Script, clock
-from tradesbench_gym.core.layout import CallState, Entry, Kind
+from tradesbench_gym.core.codes import CallState, Entry, Kind
 
 # Marcus is paid from 11:00 to 17:00 (and on call to 19:00): a drive before that is overtime.
 LATE_SHIFT = {"pay.shift_from": "11:00", "pay.hours_per_weekday": 6}

@@ -27,7 +27,7 @@ from tests.worlds import (
     Script,
     clock,
 )
-from tradesbench_gym.core.layout import Activity, CallState, Entry, Kind, Stop
+from tradesbench_gym.core.codes import Activity, CallState, Entry, Kind, Stop
 from tradesbench_gym.core.plan import slot
 
 DONE, MISSED, FAILED = CallState.DONE, CallState.MISSED, CallState.FAILED

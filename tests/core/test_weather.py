@@ -13,7 +13,8 @@ from tests.worlds import tiny_business, tiny_map
 from tradesbench_gym.company.business import open_business
 from tradesbench_gym.company.scenario import load_scenario
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import FORECAST_DAYS, Condition, Stop
+from tradesbench_gym.core.codes import Condition, Stop
+from tradesbench_gym.core.layout import FORECAST_DAYS
 
 DAYS = 14
 EVENTS = (Condition.WIND, Condition.RAIN, Condition.STORM)

@@ -16,7 +16,7 @@ from tests.envs.playing import (
     wait_for,
 )
 from tradesbench_gym.core import step as compiled
-from tradesbench_gym.core.layout import Refusal
+from tradesbench_gym.core.codes import Refusal
 from tradesbench_gym.envs import TradesEnv
 from tradesbench_gym.errors import ActionError
 

@@ -19,7 +19,7 @@ from tests.envs.playing import (
     tiny_env,
 )
 from tradesbench_gym.core.check import check
-from tradesbench_gym.core.layout import Kind
+from tradesbench_gym.core.codes import Kind
 from tradesbench_gym.envs import TradesEnv
 from tradesbench_gym.errors import ScenarioError
 

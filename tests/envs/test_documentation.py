@@ -13,7 +13,8 @@ from gymnasium import spaces
 from tests.envs.playing import REJECT, action_sizes
 from tradesbench_gym.company.refusals import window_text
 from tradesbench_gym.core import observe
-from tradesbench_gym.core.layout import FIELDS, MAX_CUSTOMER_TYPES, SIZE_CLASSES, Activity
+from tradesbench_gym.core.codes import Activity
+from tradesbench_gym.core.layout import FIELDS, MAX_CUSTOMER_TYPES, SIZE_CLASSES
 from tradesbench_gym.envs import TradesEnv, trades_env
 
 DOC = inspect.cleandoc(TradesEnv.__doc__ or "")

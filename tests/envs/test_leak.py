@@ -13,7 +13,8 @@ import numpy.typing as npt
 import pytest
 
 from tests.envs.playing import any_action, episode, frozen, legal_offer, offer, tiny_env
-from tradesbench_gym.core.layout import CALL, DAY, DUE, FIELDS, MAX_ZONES, TECHNICIAN, CallState
+from tradesbench_gym.core.codes import CallState
+from tradesbench_gym.core.layout import CALL, DAY, DUE, FIELDS, MAX_ZONES, TECHNICIAN
 from tradesbench_gym.envs import TradesEnv
 from tradesbench_gym.errors import ActionError
 from tradesbench_gym.policies import make_policy

@@ -7,7 +7,7 @@ import pytest
 
 from tests.envs.playing import REJECT, episode, frozen, legal_offer, offer, tiny_env
 from tradesbench_gym.company.refusals import booking_error
-from tradesbench_gym.core.layout import Refusal
+from tradesbench_gym.core.codes import Refusal
 from tradesbench_gym.envs import TradesEnv
 from tradesbench_gym.errors import ActionError
 

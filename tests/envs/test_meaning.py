@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.envs.playing import REJECT, episode, legal_offer, offer, wait_for
-from tradesbench_gym.core.layout import CallState, Entry
+from tradesbench_gym.core.codes import CallState, Entry
 from tradesbench_gym.envs import TradesEnv
 
 SLOTS = (4, 14, 6)

@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import FIELDS, CallState, Stop
+from tradesbench_gym.core.codes import CallState, Stop
+from tradesbench_gym.core.layout import FIELDS
 from tradesbench_gym.envs.rendering import board, show
 from tradesbench_gym.envs.wording import MARKS
 from tradesbench_gym.policies import make_policy

@@ -24,7 +24,7 @@ from tests.worlds import tiny_map
 from tradesbench_gym.commands.audit import audit
 from tradesbench_gym.commands.replay import replay
 from tradesbench_gym.commands.resume import resume
-from tradesbench_gym.core.layout import Stop
+from tradesbench_gym.core.codes import Stop
 from tradesbench_gym.roads import write_map
 from tradesbench_gym.world import World
 

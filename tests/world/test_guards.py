@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.world.runs import rows
-from tradesbench_gym.core.layout import Entry, Kind, Stop
+from tradesbench_gym.core.codes import Entry, Kind, Stop
 from tradesbench_gym.world import Command
 from tradesbench_gym.world.schema import COLUMNS, schema_text
 

@@ -25,7 +25,7 @@ from tests.world.runs import (
     untouched,
 )
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import Entry, Kind, Stop
+from tradesbench_gym.core.codes import Entry, Kind, Stop
 from tradesbench_gym.errors import BookingError
 from tradesbench_gym.policies.load import load_policy
 from tradesbench_gym.world import World, reading

@@ -23,7 +23,7 @@ from tradesbench_gym.commands.options import (
 from tradesbench_gym.company.explain import CallEvent, explain_call
 from tradesbench_gym.company.play import play
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import CallState
+from tradesbench_gym.core.codes import CallState
 from tradesbench_gym.policies.load import load_policy
 
 

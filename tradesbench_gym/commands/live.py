@@ -16,7 +16,8 @@ from rich.control import Control
 from rich.live import Live
 
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import DAY_SECONDS, Stop
+from tradesbench_gym.core.codes import Stop
+from tradesbench_gym.core.layout import DAY_SECONDS
 from tradesbench_gym.envs.rendering import board
 from tradesbench_gym.errors import BookingError, PolicyError
 from tradesbench_gym.policies.registry import Decision, Policy

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from tradesbench_gym.commands.options import JsonOption
 from tradesbench_gym.commands.world_options import FileArgument, MapOfFileOption
-from tradesbench_gym.core.layout import Stop
+from tradesbench_gym.core.codes import Stop
 from tradesbench_gym.envs.rendering import board
 from tradesbench_gym.world import Command, Step
 from tradesbench_gym.world import replay as replay_file

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from tradesbench_gym.company.play import Results, results
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import Entry
+from tradesbench_gym.core.codes import Entry
 from tradesbench_gym.envs.wording import dollars
 
 _COUNTS = ("calls", "booked", "declined", "rejected", "done", "missed", "failed", "cancelled")

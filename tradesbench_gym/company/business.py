@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from tradesbench_gym.company.params import compile_params
 from tradesbench_gym.company.scenario import Scenario, load_scenario
+from tradesbench_gym.core import jit
 from tradesbench_gym.core.layout import (
     DAY_SECONDS,
     PARAMS,
@@ -146,12 +147,11 @@ def open_business(
 
 @lru_cache(maxsize=8)
 def _opened(scenario: Scenario, roadmap: RoadMap, days: int, start: date) -> Business:
+    jit.announce()  # before anything that may compile
     params = compile_params(scenario, roadmap, days, start)
-    # np.asarray of a memory map is still one; Numba reads a plain array faster and as one type.
-    places, pool, metres = (
-        array.view(np.ndarray) for array in (roadmap.places, roadmap.pool, roadmap.metres)
+    return Business(
+        scenario, roadmap, days, start, params, roadmap.places, roadmap.pool, roadmap.metres
     )
-    return Business(scenario, roadmap, days, start, params, places, pool, metres)
 
 
 def _days(scenario: Scenario, days: int | None) -> int:

@@ -73,14 +73,10 @@ def caller_of(simulation: Simulation, number: int) -> Caller:
     if call["book"] >= 0:
         event, identity = draws.Event.BOOK_CALLER, [int(call["book"]), 0, 0]
     given, family, phone, _ = draws.words(run["seed"], run["salt"], int(event), *identity)
-    line = _below(int(phone), len(_AREA_CODES) * _LINES)
+    line = int(draws.below(phone, len(_AREA_CODES) * _LINES))
     return Caller(
-        name=f"{GIVEN_NAMES[_below(int(given), len(GIVEN_NAMES))]} "
-        f"{FAMILY_NAMES[_below(int(family), len(FAMILY_NAMES))]}",
+        name=f"{GIVEN_NAMES[draws.below(given, len(GIVEN_NAMES))]} "
+        f"{FAMILY_NAMES[draws.below(family, len(FAMILY_NAMES))]}",
         phone=f"({_AREA_CODES[line // _LINES]}) 555-{line % _LINES:04}",
         address=simulation.business.roadmap.address(int(call["address"])),
     )
-
-
-def _below(word: int, n: int) -> int:
-    return (word >> 32) * n >> 32

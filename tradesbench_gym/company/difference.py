@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import Any
 
 from tradesbench_gym.company.events import Event
-from tradesbench_gym.core.layout import Entry, Kind
+from tradesbench_gym.core.codes import Entry, Kind
 from tradesbench_gym.errors import StateError
 
 FIELDS = tuple(field.name for field in fields(Event))

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tradesbench_gym.core.layout import DAY_SECONDS, Entry, Kind
+from tradesbench_gym.core.codes import Entry, Kind
+from tradesbench_gym.core.layout import DAY_SECONDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ compiled rules, so that a test can hold the two against each other. It changes n
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +14,9 @@ import numpy as np
 
 from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core import draws
-from tradesbench_gym.core.draws import Event, Explanation
-from tradesbench_gym.core.layout import DAY_SECONDS, NONE, CallState, Condition
+from tradesbench_gym.core.codes import CallState, Condition
+from tradesbench_gym.core.draws import Event, Explanation, Word, below, div_round
+from tradesbench_gym.core.layout import DAY_SECONDS, NONE
 from tradesbench_gym.core.rules import calendar
 from tradesbench_gym.errors import StateError
 
@@ -25,7 +25,6 @@ _HOUR = 3_600
 _UNIT = 10_000
 _THOUSANDTHS = 1_000
 _LATER = 2
-_SATURDAY = 5
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,6 @@ class _Case:
         self.opens = self.day * DAY_SECONDS + int(self.book["opens"][self.window])
         self.lead = (self.opens - self.offered_at) // _MINUTE
         self.service = int(self.call["service"])
-        self.ours = self.service < int(self.book["services"])
 
     def drawn(self, event: Event, threshold: int | None = None) -> Explanation:
         identity = (int(self.call[name]) for name in ("from_day", "stream", "from_index"))
@@ -120,7 +118,7 @@ def _answer(case: _Case) -> CallEvent:
         threshold = int(params["accept_urgent"][min(wait, _LATER)])
         asked = f"does an urgent caller accept a window {wait} days ahead"
     else:
-        installs = case.ours and bool(case.book["installation"][case.service])
+        installs = calendar.is_installation(case.book, case.service)
         late = installs and int(case.book["opens"][case.window]) >= int(
             params["late_installation_from"]
         )
@@ -149,64 +147,47 @@ def _cancellation(case: _Case) -> CallEvent:
 
 def _phoned_at(case: _Case, drawn: Explanation) -> int | None:
     """One second of the calling hours from after the booking to the notice before the window."""
-    seconds, moment = _plain(calendar.calling_seconds), _plain(calendar.calling_moment)
-    first: int = int(seconds(case.book, case.offered_at + 1))
-    last = int(seconds(case.book, case.opens - int(case.params["cancel_notice"]) + 1))
+    notice = int(case.params["cancel_notice"])
+    first = calendar.calling_seconds(case.book, case.offered_at + 1)
+    last = calendar.calling_seconds(case.book, case.opens - notice + 1)
     if last <= first:
         return None
-    return int(moment(case.book, first + _below(_word(drawn, 1), last - first)))
+    return int(calendar.calling_moment(case.book, first + below(_word(drawn, 1), last - first)))
 
 
 def _drive(case: _Case) -> CallEvent:
     drawn = case.drawn(Event.DRIVE)
     call, params = case.call, case.params
     low, high = (int(bound) for bound in params["variation"])
-    variation = low + _below(_word(drawn, 0), high - low + 1)
+    variation = int(low + below(_word(drawn, 0), high - low + 1))
     day, second = divmod(int(call["departed"]), DAY_SECONDS)
-    weekend = (int(case.book["first_weekday"]) + day) % 7 >= _SATURDAY
+    weekend = calendar.is_weekend(case.book, day)
     speed = int(params["speed"][int(weekend), second // _HOUR])
     weather = int(params["drive_weather"][case.condition(day)])
     metres = int(call["metres"])
-    seconds = _div_round(metres * _HOUR * weather * variation, speed * _THOUSANDTHS * _THOUSANDTHS)
+    seconds = div_round(metres * _HOUR * weather * variation, speed * _THOUSANDTHS * _THOUSANDTHS)
     asked = f"how long are {metres} m at {speed} m/h, weather {weather}/1000"
-    return CallEvent(drawn, asked, {"variation_thousandths": variation, "drive_s": seconds})
+    return CallEvent(drawn, asked, {"variation_thousandths": variation, "drive_s": int(seconds)})
 
 
 def _visit(case: _Case) -> CallEvent:
     drawn = case.drawn(Event.VISIT)
-    skills = int(case.book["skills"][case.call["technician"]])
-    if not case.ours or not skills >> case.service & 1:
+    if not calendar.qualified(case.book, case.call["technician"], case.service):
         return CallEvent(
             drawn, "nothing: the visit fails", {"on_site_s": int(case.book["failed_visit"])}
         )
-    triangle: Callable[..., Any] = _plain(draws.triangle)
-    words = [np.uint64(_word(drawn, place)) for place in range(2)]
     ranges = [int(case.book[name][case.service]) for name in ("shortest", "typical", "longest")]
     prices = [int(cents) for cents in case.params["price"][case.service, case.call["customer"]]]
-    invoice = int(triangle(words[1], *prices))
+    invoice = int(draws.triangle(_word(drawn, 1), *prices))
     low, high = (int(bound) for bound in case.params["material"][case.service])
-    share = low + _below(_word(drawn, 2), high - low + 1)
+    share = int(low + below(_word(drawn, 2), high - low + 1))
     outcome: dict[str, int | bool] = {
-        "on_site_s": int(triangle(words[0], *ranges)),
+        "on_site_s": int(draws.triangle(_word(drawn, 0), *ranges)),
         "invoice_cents": invoice,
-        "material_cents": _div_round(invoice * share, _UNIT),
+        "material_cents": int(div_round(invoice * share, _UNIT)),
     }
     return CallEvent(drawn, "how long is he on site, what is billed, what does it cost", outcome)
 
 
-def _word(drawn: Explanation, place: int) -> int:
-    return list(drawn.words.values())[place]
-
-
-def _below(word: int, n: int) -> int:
-    return (word >> 32) * n >> 32
-
-
-def _div_round(a: int, b: int) -> int:
-    return (2 * a + b) // (2 * b)
-
-
-def _plain(rule: Callable[..., Any]) -> Callable[..., Any]:
-    """A rule as ordinary Python: nothing is compiled to explain one call."""
-    plain: Callable[..., Any] = getattr(rule, "py_func", rule)
-    return plain
+def _word(drawn: Explanation, place: int) -> Word:
+    return np.uint64(list(drawn.words.values())[place])

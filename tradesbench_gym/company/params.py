@@ -21,16 +21,15 @@ import numpy.typing as npt
 
 from tradesbench_gym.company.scenario import Scenario
 from tradesbench_gym.company.scenario_rules import latest_finish
+from tradesbench_gym.core.codes import Condition
 from tradesbench_gym.core.draws import ALWAYS, threshold
 from tradesbench_gym.core.layout import (
     DAY_SECONDS,
     LEAD_IN_DAYS,
-    MAX_CALLS_A_DAY,
     MAX_LEAD_MINUTES,
     MAX_ZONES,
     MINUTES_A_DAY,
     PARAMS,
-    Condition,
 )
 from tradesbench_gym.errors import MapError, ScenarioError
 from tradesbench_gym.roads import RoadMap
@@ -52,7 +51,6 @@ def compile_params(
     """
     params = np.zeros(1, PARAMS)
     p = params[0]
-    _check_capacity(scenario)
     _check_roads(scenario, roadmap)
     _fill_handbook(p["handbook"], scenario, roadmap, days, start)
     _fill_customers(p, scenario)
@@ -62,16 +60,6 @@ def compile_params(
     _fill_money(p, scenario)
     params.flags.writeable = False
     return params
-
-
-def _check_capacity(scenario: Scenario) -> None:
-    demand = scenario.demand
-    most = max(demand.cap, demand.weekend_floor, demand.other_max + max(demand.installations))
-    if most > MAX_CALLS_A_DAY:
-        raise ScenarioError(
-            f"demand: up to {most} calls a day, but a run holds at most {MAX_CALLS_A_DAY} of a day",
-            field="demand.cap",
-        )
 
 
 def _check_roads(scenario: Scenario, roadmap: RoadMap) -> None:

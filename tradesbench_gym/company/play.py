@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import CallState, Stop
+from tradesbench_gym.core.codes import CallState, Stop
+from tradesbench_gym.core.rules.calendar import is_weekend
 from tradesbench_gym.core.view import Desk
-
-_SATURDAY = 5
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,5 @@ def results(simulation: Simulation) -> Results:
         rejected=int(count((state == CallState.REJECTED) | (state == CallState.UNANSWERED))),
         open=int(count((state >= CallState.BOOKED) & (state <= CallState.WORKING))),
         installations=int(book["installation"][done["service"]].sum()),
-        weekend_jobs=sum(
-            simulation.business.date_of(day).weekday() >= _SATURDAY for day in done["day"]
-        ),
+        weekend_jobs=sum(is_weekend(book, day) for day in done["day"].tolist()),
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tradesbench_gym.company.business import Business
-from tradesbench_gym.core.layout import Refusal
+from tradesbench_gym.core.codes import Refusal
 from tradesbench_gym.errors import BookingError
 
 

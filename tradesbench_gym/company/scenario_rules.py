@@ -10,9 +10,10 @@ from itertools import pairwise
 from math import ceil
 from typing import TYPE_CHECKING
 
-from tradesbench_gym.company.scenario_schema import CONDITIONS, MAX_CALLS_A_DAY, Service
+from tradesbench_gym.company.scenario_schema import CONDITIONS, Service
 from tradesbench_gym.company.scenario_tree import Wrong, refuse_unknown, require
 from tradesbench_gym.company.scenario_units import DAY_SECONDS, clock, exact, shown
+from tradesbench_gym.core.layout import MAX_CALLS_A_DAY
 
 if TYPE_CHECKING:
     from tradesbench_gym.company.scenario import Scenario

@@ -28,25 +28,29 @@ from tradesbench_gym.company.scenario_units import (
     Text,
     Whole,
 )
+from tradesbench_gym.core.codes import Condition
+from tradesbench_gym.core.layout import BOOKING_DAYS as MAX_BOOKING_DAYS
+from tradesbench_gym.core.layout import (
+    FORECAST_DAYS,
+    MAX_BOOK,
+    MAX_CALLS_A_DAY,
+    MAX_OTHER_WORK,
+    MAX_SERVICES,
+    MAX_TECHNICIANS,
+    MAX_WINDOWS,
+    MAX_ZONES,
+    SIZE_CLASSES,
+)
 
-CONDITIONS = ("clear", "cool", "hot", "extreme_heat", "wind", "rain", "storm")
+CONDITIONS = tuple(condition.name.lower() for condition in Condition)
 """The weather of a zone on a day; the order is that of the engine."""
 SIGNS = ("storm", "rain", "wind")
 """Weather that comes to the region and reaches each zone or not."""
 CUSTOMER_TYPES = ("residential", "apartment", "commercial")
 """What stands at an address of a map; the order is that of the maps."""
 
-MAX_TECHNICIANS = 8
-MAX_WINDOWS = 6
-MAX_SERVICES = 4
-MAX_OTHER_WORK = 16
-MAX_ZONES = 16
-MAX_BOOK = 1024
 MAX_INSTALLATIONS = 7
-MAX_CALLS_A_DAY = 40
-MAX_DAYS = 31
-MAX_BOOKING_DAYS = 14
-FORECAST_DAYS = 7
+MAX_DAYS = max(SIZE_CLASSES)
 
 _MONTHS = 12
 _HOURS = 24

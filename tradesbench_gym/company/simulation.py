@@ -19,11 +19,12 @@ from tradesbench_gym.company.events import Event, read_events
 from tradesbench_gym.company.refusals import booking_error
 from tradesbench_gym.company.scenario import Scenario
 from tradesbench_gym.core import desk as desk_view
-from tradesbench_gym.core import engine, jit
+from tradesbench_gym.core import engine
 from tradesbench_gym.core import observe as observing
 from tradesbench_gym.core import plan as planning
 from tradesbench_gym.core import step as learning
-from tradesbench_gym.core.layout import DAY_SECONDS, LOG, Phase, Refusal, Stop
+from tradesbench_gym.core.codes import Phase, Refusal, Stop
+from tradesbench_gym.core.layout import DAY_SECONDS, LOG
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.errors import BookingError, StateError
 from tradesbench_gym.roads import RoadMap
@@ -62,7 +63,6 @@ class Simulation:
         self._logs = np.zeros(1, LOG)
         self._desks = self.business.new_desks()
         self._kept: list[npt.NDArray[np.void]] = []
-        jit.announce()
         self.restart(seed, salt=salt)
 
     def restart(self, seed: int, *, salt: int = 0) -> None:

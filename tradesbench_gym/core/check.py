@@ -11,18 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from tradesbench_gym.core.codes import Activity, CallState, Condition, Entry, Phase
 from tradesbench_gym.core.layout import (
     BOOKING_DAYS,
     DAY_SECONDS,
     MAX_BOOK,
     MAX_CALLS_A_DAY,
     NONE,
-    Activity,
-    CallState,
-    Condition,
-    Entry,
     Int,
-    Phase,
     Record,
 )
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tradesbench_gym.core.codes import CallState, code
 from tradesbench_gym.core.engine import Runs
 from tradesbench_gym.core.jit import kernel, rule
-from tradesbench_gym.core.layout import FORECAST_DAYS, CallState, Int, Record, code
+from tradesbench_gym.core.layout import FORECAST_DAYS, Int, Record
 
 _DONE = code(CallState.DONE)
 

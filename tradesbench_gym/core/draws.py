@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tradesbench_gym.core.jit import kernel, rule
-from tradesbench_gym.core.layout import Int
+from tradesbench_gym.core.layout import Int, Record
 
 Word: TypeAlias = np.uint64
 """64 random bits, or a probability as a threshold for them."""
@@ -150,6 +150,19 @@ def block(
         c2 = high0 ^ c3 ^ k1
         c3 = low0
     return c0, c1, c2, c3
+
+
+@rule
+def of_call(run: Record, event: Int, call: Record) -> tuple[Word, Word, Word, Word]:
+    """The words of an event of one call, which day, stream and index in the stream name."""
+    return block(
+        run["seed"],
+        run["salt"],
+        event,
+        np.int64(call["from_day"]),
+        np.int64(call["stream"]),
+        np.int64(call["from_index"]),
+    )
 
 
 @kernel

@@ -11,22 +11,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from tradesbench_gym.core.codes import Activity, CallState, Kind, Phase, Refusal, Stop, code
 from tradesbench_gym.core.jit import kernel, rule
-from tradesbench_gym.core.layout import (
-    DAY_SECONDS,
-    LOG_EVENTS,
-    LOG_ROOM,
-    NONE,
-    Activity,
-    CallState,
-    Int,
-    Kind,
-    Phase,
-    Record,
-    Refusal,
-    Stop,
-    code,
-)
+from tradesbench_gym.core.layout import DAY_SECONDS, LOG_EVENTS, LOG_ROOM, NONE, Int, Record
 from tradesbench_gym.core.log import emit
 from tradesbench_gym.core.rules.calendar import refusal
 from tradesbench_gym.core.rules.calls import open_lines, ring

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tradesbench_gym.core.codes import Kind, code
 from tradesbench_gym.core.jit import rule
-from tradesbench_gym.core.layout import NONE, Int, Kind, Record, code
+from tradesbench_gym.core.layout import NONE, Int, Record
 
 _LEDGER = code(Kind.LEDGER)
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tradesbench_gym.core.codes import Activity, CallState, Entry, code
 from tradesbench_gym.core.jit import kernel, rule
 from tradesbench_gym.core.layout import (
     BOOKING_DAYS,
@@ -21,11 +22,8 @@ from tradesbench_gym.core.layout import (
     MAX_TECHNICIANS,
     MAX_WINDOWS,
     MAX_ZONES,
-    Activity,
-    CallState,
     Int,
     Record,
-    code,
 )
 from tradesbench_gym.core.plan import Desks, planned_length, slot_of
 from tradesbench_gym.core.rules.calendar import refusal, weekday
@@ -101,7 +99,7 @@ OBSERVATION = (
         "time", True, 4, "mixed", "day of the run, hour of the day, weekday (Monday 0), days left"
     ),
     Part("cash", True, 1, "dollars", "cash"),
-    Part("ledger", True, 8, "dollars", "sum of the ledger by kind of entry: see `Entry`"),
+    Part("ledger", True, len(Entry), "dollars", "sum of the ledger by kind of entry: see `Entry`"),
     Part("call_place", True, 2, "km", "the caller's place, east and north"),
     Part(
         "place",
@@ -213,7 +211,7 @@ def write_observation(desk: Record, last_answer: Int, ints: Ints, floats: Floats
     floats[_TIME + 2] = weekday(desk["handbook"], np.int64(desk["day"]))
     floats[_TIME + 3] = desk["handbook"]["days"] - desk["day"]
     floats[_CASH] = desk["cash"] * _CENT
-    for entry in range(COUNTS):
+    for entry in range(desk["ledger"].shape[0]):
         floats[_LEDGER + entry] = desk["ledger"][entry] * _CENT
 
 

@@ -11,18 +11,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from tradesbench_gym.core.codes import Activity, CallState, Refusal, code
 from tradesbench_gym.core.draws import div_round
 from tradesbench_gym.core.jit import kernel, rule
-from tradesbench_gym.core.layout import (
-    DAY_SECONDS,
-    NONE,
-    Activity,
-    CallState,
-    Int,
-    Record,
-    Refusal,
-    code,
-)
+from tradesbench_gym.core.layout import DAY_SECONDS, NONE, Int, Record
 from tradesbench_gym.core.rules.calendar import qualified, refusal, window_closes, window_opens
 from tradesbench_gym.core.rules.routes import begins, goes_first
 

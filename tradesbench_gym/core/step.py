@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from tradesbench_gym.core.codes import Stop, code
 from tradesbench_gym.core.desk import fill_desk
 from tradesbench_gym.core.engine import (
     ACCEPTED,
@@ -12,15 +13,17 @@ from tradesbench_gym.core.engine import (
     Places,
     Pool,
     Runs,
+    acknowledge,
     advance,
     offer,
     turn_away,
 )
 from tradesbench_gym.core.jit import kernel, rule
-from tradesbench_gym.core.layout import Int, Stop, code
+from tradesbench_gym.core.layout import Int
 from tradesbench_gym.core.observe import Outs, write_out
 
 _NEW_CALL, _ENDED, _EVENTS_FULL = code(Stop.NEW_CALL), code(Stop.ENDED), code(Stop.EVENTS_FULL)
+_CANCELLATION = code(Stop.CANCELLATION)
 REFUSED = 0
 REJECTED = 1
 WAS_DECLINED = 2
@@ -59,6 +62,8 @@ def step(
         stop = advance(runs, i, params, places, pool, metres, logs)
         if stop in (_NEW_CALL, _ENDED, _EVENTS_FULL):
             break
+        if stop == _CANCELLATION:
+            acknowledge(runs, i, logs)
     if stop != _EVENTS_FULL:
         fill_desk(run, desks[i])
         write_out(desks[i], max(np.int64(answered), np.int64(REFUSED)), outs[i])

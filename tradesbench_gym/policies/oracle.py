@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tradesbench_gym.core import plan as planning
-from tradesbench_gym.core.settings import plan_settings
+from tradesbench_gym.core.settings import planned_length
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.errors import PolicyError
 from tradesbench_gym.policies.registry import Decision, Policy, register_factory
@@ -45,12 +45,13 @@ def oracle(
     """
     given = {"quantile": quantile, "margin": margin, "circuity": circuity, "speed": speed}
     wanted = {key: _number(key, value) for key, value in given.items() if value is not None}
-    made: list[npt.NDArray[np.void]] = []
+    made: dict[bytes, npt.NDArray[np.void]] = {}  # by the scenario's own settings: one, as a rule
 
     def decide(desk: Desk) -> Decision | None:
-        if not made:
-            made.append(_plan(desk, wanted))
-        technician, ahead, window = planning.earliest_fit(desk.array, 0, made[0])
+        own = desk["plan"].tobytes()
+        if own not in made:
+            made[own] = _plan(desk, wanted)
+        technician, ahead, window = planning.earliest_fit(desk.array, 0, made[own])
         return None if technician < 0 else Decision(int(technician), int(ahead), int(window))
 
     return decide
@@ -73,16 +74,11 @@ def _plan(desk: Desk, wanted: dict[str, Decimal]) -> npt.NDArray[np.void]:
     plan: npt.NDArray[np.void] = np.array([desk["plan"]])
     if "quantile" in wanted:
         book = desk["handbook"]
-        ranges = list(
-            zip(
-                book["shortest"].tolist(),
-                book["typical"].tolist(),
-                book["longest"].tolist(),
-                strict=True,
+        for k in range(int(book["services"])):
+            shortest, typical, longest = (
+                int(book[name][k]) for name in ("shortest", "typical", "longest")
             )
-        )
-        zero = Decimal(1)
-        plan["lengths"] = plan_settings(ranges, wanted["quantile"], 0, zero, zero)["lengths"]
+            plan[0]["lengths"][k] = planned_length(shortest, typical, longest, wanted["quantile"])
     for key, unit in (("margin", _MINUTE), ("circuity", 1000), ("speed", 1000)):
         if key in wanted:
             plan[key] = int(wanted[key] * unit)

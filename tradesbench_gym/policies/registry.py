@@ -39,7 +39,11 @@ def register(name: str) -> Callable[[Policy], Policy]:
     """Register a function `DESK -> decision` under a name."""
 
     def enter(policy: Policy) -> Policy:
-        register_factory(name)(lambda: policy)
+        def make() -> Policy:
+            return policy
+
+        make.__module__, make.__qualname__ = policy.__module__, policy.__qualname__
+        register_factory(name)(make)
         return policy
 
     return enter
@@ -56,10 +60,21 @@ def register_factory(name: str) -> Callable[[Factory], Factory]:
         )
 
     def enter(factory: Factory) -> Factory:
+        if name in _FACTORIES and _home(_FACTORIES[name]) != _home(factory):
+            raise PolicyError(
+                f"there is a policy {name!r} already: choose another name",
+                code="policy_taken",
+                field="policy",
+            )
         _FACTORIES[name] = factory
         return factory
 
     return enter
+
+
+def _home(factory: Factory) -> tuple[str, str]:
+    # A module that is read again, as in a notebook, may register its own policy again.
+    return factory.__module__, factory.__qualname__
 
 
 def policy_names() -> list[str]:

@@ -25,7 +25,7 @@ from tradesbench_gym.company.business import Business
 from tradesbench_gym.company.play import Results, play
 from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core.codecache import QUIET
-from tradesbench_gym.core.layout import Entry
+from tradesbench_gym.core.codes import Entry
 from tradesbench_gym.errors import PolicyError, TradesBenchError
 from tradesbench_gym.policies.load import load_policy
 

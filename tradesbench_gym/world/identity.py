@@ -16,7 +16,8 @@ from tradesbench_gym.company.business import Business, open_business
 from tradesbench_gym.company.refusals import window_text
 from tradesbench_gym.company.scenario import Scenario
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import RULES_VERSION, Entry, Kind, Stop
+from tradesbench_gym.core.codes import Entry, Kind, Stop
+from tradesbench_gym.core.layout import RULES_VERSION
 from tradesbench_gym.errors import MapError, ScenarioError
 from tradesbench_gym.roads import RoadMap
 from tradesbench_gym.world.command import Command

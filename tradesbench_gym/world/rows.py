@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tradesbench_gym.company.events import Event
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import Kind
+from tradesbench_gym.core.codes import Kind
 from tradesbench_gym.world.command import Arguments, Command, arguments_text
 from tradesbench_gym.world.schema import Row, insert
 

@@ -23,7 +23,7 @@ from tradesbench_gym.company.business import Business, open_business
 from tradesbench_gym.company.events import Event
 from tradesbench_gym.company.scenario import Scenario
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import Stop
+from tradesbench_gym.core.codes import Stop
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.errors import BookingError
 from tradesbench_gym.world import files

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tradesbench_gym.core.codes import Refusal, code
 from tradesbench_gym.core.jit import rule
-from tradesbench_gym.core.layout import DAY_SECONDS, Int, Record, Refusal, code
+from tradesbench_gym.core.layout import DAY_SECONDS, Int, Record
 
 _SATURDAY = 5
 _DAYS_A_WEEK = 7

@@ -12,18 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tradesbench_gym.core import draws
+from tradesbench_gym.core.codes import CallState, Stream, code
 from tradesbench_gym.core.draws import happens
 from tradesbench_gym.core.jit import rule
-from tradesbench_gym.core.layout import (
-    DAY_SECONDS,
-    MAX_CUSTOMER_TYPES,
-    NONE,
-    CallState,
-    Int,
-    Record,
-    Stream,
-    code,
-)
+from tradesbench_gym.core.layout import DAY_SECONDS, MAX_CUSTOMER_TYPES, NONE, Int, Record
 from tradesbench_gym.core.rules.demand import calls_wanted, quotas
 from tradesbench_gym.core.rules.weather import weather_at
 
@@ -117,13 +109,9 @@ def _make_caller(
     """About a quarter of service callers are customers of the book; one who was lost is replaced by
     a new customer.
     """
-    day, stream, index = (
-        np.int64(call["from_day"]),
-        np.int64(call["stream"]),
-        np.int64(call["from_index"]),
-    )
-    _, w1, w2, w3 = draws.block(run["seed"], run["salt"], _CALL, day, stream, index)
-    v0, v1, v2, v3 = draws.block(run["seed"], run["salt"], _WORK, day, stream, index)
+    stream = np.int64(call["stream"])
+    _, w1, w2, w3 = draws.of_call(run, _CALL, call)
+    v0, v1, v2, v3 = draws.of_call(run, _WORK, call)
     zone = draws.pick(w3, p["zone_cut"][:])
     customer = draws.pick(v1, p["customer_cut"][:])
     address_word = v3

@@ -7,9 +7,10 @@ from __future__ import annotations
 import numpy as np
 
 from tradesbench_gym.core import draws
+from tradesbench_gym.core.codes import code
 from tradesbench_gym.core.draws import happens
 from tradesbench_gym.core.jit import rule
-from tradesbench_gym.core.layout import DAY_SECONDS, NONE, Int, Record, code
+from tradesbench_gym.core.layout import DAY_SECONDS, NONE, Int, Record
 from tradesbench_gym.core.rules.calendar import (
     calling_moment,
     calling_seconds,
@@ -35,14 +36,7 @@ def lead_minutes(book: Record, clock: Int, day: Int, window: Int) -> np.int64:
 @rule
 def accepts(run: Record, p: Record, call: Record, day: Int, window: Int) -> bool:
     """The customer's patience is one number, so that a better offer never gets a worse answer."""
-    w0, _, _, _ = draws.block(
-        run["seed"],
-        run["salt"],
-        _ANSWER,
-        np.int64(call["from_day"]),
-        np.int64(call["stream"]),
-        np.int64(call["from_index"]),
-    )
+    w0, _, _, _ = draws.of_call(run, _ANSWER, call)
     if call["urgent"] == 1:
         wait = np.int64(day) - np.int64(call["rang_at"]) // DAY_SECONDS
         return happens(w0, p["accept_urgent"][min(wait, np.int64(_LATER))])
@@ -61,14 +55,7 @@ def cancel_moment(run: Record, p: Record, call: Record) -> np.int64:
     A positive draw is not the end of it: the customer has to find a second of the calling hours
     between now and the notice before the window; if there is none, the booking stands.
     """
-    w0, w1, _, _ = draws.block(
-        run["seed"],
-        run["salt"],
-        _CANCELLATION,
-        np.int64(call["from_day"]),
-        np.int64(call["stream"]),
-        np.int64(call["from_index"]),
-    )
+    w0, w1, _, _ = draws.of_call(run, _CANCELLATION, call)
     book = p["handbook"]
     day, window = np.int64(call["day"]), np.int64(call["window"])
     storm = np.int64(run["sky"][day, call["zone"]]["condition"] == STORM)

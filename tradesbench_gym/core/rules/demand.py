@@ -7,9 +7,10 @@ from __future__ import annotations
 import numpy as np
 
 from tradesbench_gym.core import draws
+from tradesbench_gym.core.codes import code
 from tradesbench_gym.core.draws import DAY_OFFSET, div_round
 from tradesbench_gym.core.jit import rule
-from tradesbench_gym.core.layout import Int, Record, code
+from tradesbench_gym.core.layout import Int, Record
 from tradesbench_gym.core.rules.calendar import is_weekend
 
 _QUOTAS = code(draws.Event.QUOTAS)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from tradesbench_gym.core import draws
+from tradesbench_gym.core.codes import Entry, Kind, Phase, code
 from tradesbench_gym.core.draws import div_round
 from tradesbench_gym.core.jit import rule
-from tradesbench_gym.core.layout import NONE, Entry, Int, Kind, Phase, Record, code
+from tradesbench_gym.core.layout import NONE, Int, Record
 from tradesbench_gym.core.log import emit, emit_entry
 from tradesbench_gym.core.rules.calendar import is_weekend, off_hours, paid_from, paid_until
 
@@ -59,12 +60,7 @@ def price(run: Record, p: Record, call: Record) -> None:
     """Draw a job's invoice and material cost: by the job alone, whichever day, window or
     technician.
     """
-    day, stream, index = (
-        np.int64(call["from_day"]),
-        np.int64(call["stream"]),
-        np.int64(call["from_index"]),
-    )
-    _, w1, w2, _ = draws.block(run["seed"], run["salt"], _VISIT, day, stream, index)
+    _, w1, w2, _ = draws.of_call(run, _VISIT, call)
     prices = p["price"][call["service"], call["customer"]]
     invoice = draws.triangle(w1, np.int64(prices[0]), np.int64(prices[1]), np.int64(prices[2]))
     low, high = (

@@ -12,21 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tradesbench_gym.core import draws
+from tradesbench_gym.core.codes import Activity, CallState, Kind, code
 from tradesbench_gym.core.draws import div_round
 from tradesbench_gym.core.jit import rule
-from tradesbench_gym.core.layout import (
-    DAY_SECONDS,
-    NONE,
-    Activity,
-    CallState,
-    Int,
-    Kind,
-    Record,
-    code,
-)
+from tradesbench_gym.core.layout import DAY_SECONDS, NONE, Int, Record
 from tradesbench_gym.core.log import emit
 from tradesbench_gym.core.rules.calendar import is_weekend, qualified, window_closes, window_opens
-from tradesbench_gym.core.rules.customers import lose
+from tradesbench_gym.core.rules.customers import NEVER, lose
 from tradesbench_gym.core.rules.money import bill, count_overtime, pay_overtime
 from tradesbench_gym.core.rules.weather import weather_at
 
@@ -85,14 +77,7 @@ def drive_seconds(run: Record, p: Record, call: Record, distance: Int) -> np.int
     """Time of the drive to a job that sets off now: the hour's speed, the zone's weather, the
     trip's own variation.
     """
-    word, _, _, _ = draws.block(
-        run["seed"],
-        run["salt"],
-        _DRIVE,
-        np.int64(call["from_day"]),
-        np.int64(call["stream"]),
-        np.int64(call["from_index"]),
-    )
+    word, _, _, _ = draws.of_call(run, _DRIVE, call)
     low, high = np.int64(p["variation"][0]), np.int64(p["variation"][1])
     variation = low + draws.below(word, high - low + 1)
     clock = np.int64(run["clock"])
@@ -111,14 +96,7 @@ def site_seconds(run: Record, p: Record, call: Record) -> np.int64:
     service = np.int64(call["service"])
     if not qualified(book, np.int64(call["technician"]), service):
         return np.int64(book["failed_visit"])
-    word, _, _, _ = draws.block(
-        run["seed"],
-        run["salt"],
-        _VISIT,
-        np.int64(call["from_day"]),
-        np.int64(call["stream"]),
-        np.int64(call["from_index"]),
-    )
+    word, _, _, _ = draws.of_call(run, _VISIT, call)
     shortest, typical = np.int64(book["shortest"][service]), np.int64(book["typical"][service])
     return draws.triangle(word, shortest, typical, np.int64(book["longest"][service]))
 
@@ -272,7 +250,7 @@ def next_deadline(run: Record, book: Record) -> tuple[np.int64, np.int64]:
     """The appointment of today whose window closes first without work begun: its close and number
     (NONE: none).
     """
-    soonest, which = np.int64(1 << 30), np.int64(NONE)
+    soonest, which = np.int64(NEVER), NONE
     for technician in range(np.int64(book["technicians"])):
         number = np.int64(run["route"][run["day"], technician])
         while number >= 0:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tradesbench_gym.core import draws
+from tradesbench_gym.core.codes import Condition, code
 from tradesbench_gym.core.draws import DAY_OFFSET, div_round, happens
 from tradesbench_gym.core.jit import rule
 from tradesbench_gym.core.layout import (
@@ -18,10 +19,8 @@ from tradesbench_gym.core.layout import (
     FORECAST_DAYS,
     LEAD_IN_DAYS,
     MAX_ZONES,
-    Condition,
     Int,
     Record,
-    code,
 )
 
 _REGION = code(draws.Event.WEATHER_REGION)
