@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tradesbench_gym.errors import ActionError
+from tradesbench_gym.errors import ActionError, shown
 
 _SHAPE = (4,)
 _INT64 = np.dtype(np.int64)
-_SHOWN = 60
 
 
 def as_action(action: Any) -> npt.NDArray[np.int64]:
@@ -27,7 +26,7 @@ def as_action(action: Any) -> npt.NDArray[np.int64]:
         return action if action.flags.carray else action.copy()
     try:
         given = np.asarray(action)
-    except ValueError:
+    except (ValueError, OverflowError):
         given = np.asarray(None)
     if given.shape != _SHAPE or given.dtype.kind not in "iu":
         raise ActionError(
@@ -71,9 +70,3 @@ def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
         raise ActionError(
             f"{name} must be one of {named}, not {shown(value)}", code=name, field=name
         )
-
-
-def shown(value: Any) -> str:
-    """A value as a sentence quotes it: short and on one line."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

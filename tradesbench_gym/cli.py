@@ -95,6 +95,9 @@ class _Commands(TyperGroup):
         except TradesBenchError as error:
             typer.echo(f"error: {error.message}", err=True)
             raise typer.Exit(REFUSED) from None
+        except OSError as error:
+            typer.echo(f"error: {error}", err=True)
+            raise typer.Exit(REFUSED) from None
         except KeyboardInterrupt:
             typer.echo("interrupted", err=True)
             raise typer.Exit(INTERRUPTED) from None

@@ -26,6 +26,15 @@ class TradesBenchError(Exception):
         return _rebuild, (type(self), self.message, self.code, self.field)
 
 
+def shown(value: object, most: int = 60) -> str:
+    """A value as a sentence quotes it: short and on one line, whatever it is."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001 - a number of 5,000 digits, or a repr that fails: still a sentence
+        return f"a {type(value).__name__} that cannot be shown"
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 class ScenarioError(TradesBenchError):
     """The scenario file is missing a number, has one too many, or numbers that cannot work."""
 

@@ -1,1 +1,5 @@
-"""Environment wrappers; imported as `tradesbench_gym.wrappers`."""
+"""Wrappers around the environments."""
+
+from tradesbench_gym.wrappers.flatten_action import FlattenAction
+
+__all__ = ["FlattenAction"]

@@ -53,7 +53,7 @@ def explain(
 
     The run is played to its end first, so that the call has the number it has there.
 
-    Example: tradesbench explain --seed 5 answer 3
+    Example: tradesbench explain --seed 5 answer 1
 
     Example: tradesbench explain --seed 5 --policy accept-all all 12 --json
     """

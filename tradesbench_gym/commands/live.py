@@ -15,12 +15,12 @@ from rich.console import Console
 from rich.control import Control
 from rich.live import Live
 
+from tradesbench_gym.company.play import offer
 from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core.codes import Stop
 from tradesbench_gym.core.layout import DAY_SECONDS
 from tradesbench_gym.envs.rendering import board
-from tradesbench_gym.errors import BookingError, PolicyError
-from tradesbench_gym.policies.registry import Decision, Policy
+from tradesbench_gym.policies.registry import Policy
 
 FRAME_SECONDS = 0.05
 LAST_LOOK_SECONDS = 1.0
@@ -43,19 +43,7 @@ def played(simulation: Simulation, decide: Policy) -> Iterator[Stop]:
             if decision is None:
                 simulation.reject()
             else:
-                _offer(simulation, decision)
-
-
-def _offer(simulation: Simulation, decision: Decision) -> None:
-    call = simulation.line
-    try:
-        simulation.offer(*decision)
-    except BookingError as error:
-        raise PolicyError(
-            f"the policy offered call {call} what the company does not: {error.message}",
-            code=error.code,
-            field=error.field,
-        ) from error
+                offer(simulation, decision)
 
 
 def play_by_day(simulation: Simulation, decide: Policy, tell: Callable[[int], None]) -> None:

@@ -29,7 +29,7 @@ from tradesbench_gym.core.layout import (
     run_dtype,
 )
 from tradesbench_gym.core.settings import plan_settings
-from tradesbench_gym.errors import MapError, ScenarioError
+from tradesbench_gym.errors import MapError, ScenarioError, shown
 from tradesbench_gym.roads import RoadMap, open_map
 
 
@@ -99,7 +99,9 @@ class Business:
     @cached_property
     def blank_desk(self) -> npt.NDArray[np.uint8]:
         """The bytes of one blank DESK."""
-        return self.new_desks().view(np.uint8)
+        blank = self.new_desks().view(np.uint8)
+        blank.flags.writeable = False
+        return blank
 
     @cached_property
     def plan(self) -> np.void:
@@ -109,6 +111,7 @@ class Business:
         made = plan_settings(
             ranges, estimate.quantile, estimate.margin_s, estimate.circuity, estimate.speed_kmh
         )
+        made.flags.writeable = False
         record: np.void = made[0]
         return record
 
@@ -139,7 +142,7 @@ def open_business(
     given: Any = map
     if not isinstance(given, str | Path | RoadMap):
         raise MapError(
-            f"map must be a name, a path or a RoadMap, not {given!r:.60}", code="map", field="map"
+            f"map must be a name, a path or a RoadMap, not {shown(given)}", code="map", field="map"
         )
     roadmap = map if isinstance(map, RoadMap) else open_map(map)
     return _opened(loaded, roadmap, _days(loaded, days), _date(loaded, start_date))
@@ -163,7 +166,7 @@ def _days(scenario: Scenario, days: int | None) -> int:
         or not 1 <= wanted <= most
     ):
         raise ScenarioError(
-            f"days must be a whole number from 1 to {most}, not {wanted!r}",
+            f"days must be a whole number from 1 to {most}, not {shown(wanted)}",
             code="days",
             field="days",
         )
@@ -176,7 +179,7 @@ def _date(scenario: Scenario, start: date | str | None) -> date:
     given = _as_date(start)
     if given is None or not 1900 <= given.year <= 2999:
         raise ScenarioError(
-            f"start_date must be a date from 1900 to 2999 such as 2026-10-01, not {start!r}",
+            f"start_date must be a date from 1900 to 2999 such as 2026-10-01, not {shown(start)}",
             code="start_date",
             field="start_date",
         )

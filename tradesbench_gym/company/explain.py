@@ -186,7 +186,7 @@ def _visit(case: _Case) -> CallEvent:
         "invoice_cents": invoice,
         "material_cents": int(div_round(invoice * share, _UNIT)),
     }
-    return CallEvent(drawn, "how long is he on site, what is billed, what does it cost", outcome)
+    return CallEvent(drawn, "how long the work takes, what is billed, what does it cost", outcome)
 
 
 def _word(drawn: Explanation, place: int) -> Word:

@@ -37,7 +37,7 @@ from tradesbench_gym.roads import RoadMap
 _PRECISION = 60
 _UNIT = 10_000
 _THOUSANDTHS = 1_000
-_MONTHS = 12
+_OUTSKIRTS = 30_000
 
 
 def compile_params(
@@ -52,6 +52,7 @@ def compile_params(
     params = np.zeros(1, PARAMS)
     p = params[0]
     _check_roads(scenario, roadmap)
+    _check_homes(scenario, roadmap)
     _fill_handbook(p["handbook"], scenario, roadmap, days, start)
     _fill_customers(p, scenario)
     _fill_demand(p, scenario, roadmap)
@@ -70,6 +71,20 @@ def _check_roads(scenario: Scenario, roadmap: RoadMap) -> None:
             "as the last window closes to end before the office opens",
             field="map",
         )
+
+
+def _check_homes(scenario: Scenario, roadmap: RoadMap) -> None:
+    for person in scenario.technicians:
+        x, y = roadmap.plane.east(_e6(person.home_lon)), roadmap.plane.north(_e6(person.home_lat))
+        for axis, place in (("x", x), ("y", y)):
+            everywhere = roadmap.places[axis]
+            if not everywhere.min() - _OUTSKIRTS <= place <= everywhere.max() + _OUTSKIRTS:
+                raise ScenarioError(
+                    f"the home of {person.name} ({person.home_lat}, {person.home_lon}) lies more "
+                    f"than {_OUTSKIRTS // 1000} km off the map {roadmap.name!r}",
+                    code="home_off_the_map",
+                    field=f"technicians.{person.key}.home_{'lon' if axis == 'x' else 'lat'}",
+                )
 
 
 def part(value: Decimal | int, unit: int) -> int:

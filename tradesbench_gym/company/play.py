@@ -12,6 +12,7 @@ from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core.codes import CallState, Stop
 from tradesbench_gym.core.rules.calendar import is_weekend
 from tradesbench_gym.core.view import Desk
+from tradesbench_gym.errors import BookingError, PolicyError
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def play(simulation: Simulation, decide: Callable[[Desk], Any]) -> Results:
     cancellations.
 
     Raises:
-        BookingError: the policy made an offer that the company does not let out.
+        PolicyError: the policy made an offer that the company does not let out.
 
     """
     while simulation.next_call() == Stop.NEW_CALL:
@@ -52,8 +53,21 @@ def play(simulation: Simulation, decide: Callable[[Desk], Any]) -> Results:
         if decision is None:
             simulation.reject()
         else:
-            simulation.offer(*decision)
+            offer(simulation, decision)
     return results(simulation)
+
+
+def offer(simulation: Simulation, decision: Any) -> None:
+    """Make a policy's offer; PolicyError that names the call if the company does not let it out."""
+    call = simulation.line
+    try:
+        simulation.offer(*decision)
+    except BookingError as error:
+        raise PolicyError(
+            f"the policy offered call {call} what the company does not: {error.message}",
+            code=error.code,
+            field=error.field,
+        ) from error
 
 
 def results(simulation: Simulation) -> Results:

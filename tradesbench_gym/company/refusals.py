@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from tradesbench_gym.company.business import Business
 from tradesbench_gym.core.codes import Refusal
-from tradesbench_gym.errors import BookingError
+from tradesbench_gym.errors import BookingError, shown
 
 
 def booking_error(
@@ -38,16 +38,16 @@ def _no_call(_b: Business, _today: int, _technician: int, _ahead: int, _window: 
 def _unknown_technician(b: Business, _today: int, technician: int, _ahead: int, _w: int) -> str:
     people = b.scenario.technicians
     names = ", ".join(person.name for person in people)
-    return f"there is no technician {technician}; they are 0 to {len(people) - 1}: {names}"
+    return f"there is no technician {shown(technician)}; they are 0 to {len(people) - 1}: {names}"
 
 
 def _unknown_window(b: Business, _today: int, _technician: int, _ahead: int, window: int) -> str:
-    return f"there is no window {window}; they are 0 to {len(b.scenario.windows) - 1}"
+    return f"there is no window {shown(window)}; they are 0 to {len(b.scenario.windows) - 1}"
 
 
 def _beyond_horizon(b: Business, _today: int, _technician: int, ahead: int, _window: int) -> str:
     last = b.scenario.calendar.booking_days - 1
-    return f"a day {ahead} days ahead is no day to book: jobs are booked 0 to {last} days ahead"
+    return f"jobs are booked for 0 to {last} days ahead, not for {shown(ahead)}"
 
 
 def _window_started(b: Business, _today: int, _technician: int, _ahead: int, window: int) -> str:

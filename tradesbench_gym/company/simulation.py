@@ -26,7 +26,7 @@ from tradesbench_gym.core import step as learning
 from tradesbench_gym.core.codes import Phase, Refusal, Stop
 from tradesbench_gym.core.layout import DAY_SECONDS, LOG
 from tradesbench_gym.core.view import Desk
-from tradesbench_gym.errors import BookingError, StateError
+from tradesbench_gym.errors import BookingError, StateError, shown
 from tradesbench_gym.roads import RoadMap
 
 _MAGIC = b"TRADESBENCH-RUN\n"
@@ -168,6 +168,12 @@ class Simulation:
         number = int(self._runs[0]["line"])
         if number < 0:
             raise booking_error(self.business, self.day, Refusal.NO_CALL)
+        if isinstance(address, bool) or not isinstance(address, str | int | np.integer):
+            raise BookingError(
+                f"an address is its text or its id, not {shown(address)}",
+                code="wrong_location",
+                field="address",
+            )
         found = self.business.roadmap.find(address) if isinstance(address, str) else int(address)
         call = self._runs[0]["calls"][number]
         if found != int(call["address"]):
@@ -230,7 +236,8 @@ class Simulation:
 
     def observe(self, last: int, outs: npt.NDArray[np.int32]) -> None:
         """Write the present observation and mask into the zeroed row of `outs`."""
-        observing.observe(self.desk.array, 0, last, outs)
+        desk_view.fill(self._runs, 0, self._desks, 0)
+        observing.observe(self._desks, 0, last, outs)
 
     # -- looking --
 
@@ -240,7 +247,10 @@ class Simulation:
         it.
         """
         desk_view.fill(self._runs, 0, self._desks, 0)
-        return Desk(self._desks)
+        # A view that nobody can write to or resize: the mask and observations read the same desk.
+        shown = self._desks.view()
+        shown.flags.writeable = False
+        return Desk(shown)
 
     @property
     def day(self) -> int:
@@ -329,7 +339,7 @@ def _slot(technician: Any, ahead: Any, window: Any) -> tuple[int, int, int]:
     for name, value in named.items():
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
             raise BookingError(
-                f"{name} must be a whole number, not {value!r:.60}",
+                f"{name} must be a whole number, not {shown(value)}",
                 code="malformed_offer",
                 field=name,
             )
@@ -346,7 +356,7 @@ def as_word(value: Any, name: str) -> np.uint64:
         or not 0 <= int(value) < 2**64
     ):
         raise StateError(
-            f"{name} must be a whole number from 0 to 2**64 - 1, not {value!r}",
+            f"{name} must be a whole number from 0 to 2**64 - 1, not {shown(value)}",
             code=name,
             field=name,
         )

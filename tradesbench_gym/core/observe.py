@@ -337,6 +337,12 @@ def write_out(desk: Record, last_answer: Int, out: Out) -> None:
 
 
 @kernel
+def mask(desks: Desks, j: Int, mask: npt.NDArray[np.int8]) -> None:
+    """Write 1 into a zeroed array for each offer the company lets out, as `write_mask` does."""
+    write_mask(desks[j], mask)
+
+
+@kernel
 def observe(desks: Desks, j: Int, last_answer: Int, outs: Outs) -> None:
     """Write observation and mask of desks[j] into the zeroed row outs[j], with the plan if it has
     room for it.

@@ -9,6 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tradesbench_gym.core import observe
+
+_NO_SKILL = 30
+"""A bit that no technician's skills have: other work."""
+
 
 class Desk:
     """What a dispatcher may know at one moment; fields by name, as listed in `core.layout`.
@@ -40,6 +45,29 @@ class Desk:
     def technicians(self) -> int:
         """How many technicians the company has."""
         return int(self["handbook"]["technicians"])
+
+    def legal(self, *, qualified: bool = True) -> npt.NDArray[np.int8]:
+        """Offers the company lets out to the call on the line.
+
+        Args:
+            qualified: only those of technicians who can do the work; others are let out, and fail.
+
+        Returns:
+            int8, shape (technicians, days ahead, windows), 1 where an offer may be made; all 0
+            without a call on the line.
+
+        """
+        book = self["handbook"]
+        shape = self.technicians, int(book["booking_days"]), int(book["windows"])
+        mask = np.zeros(shape, np.int8)
+        call = self.call
+        if call is None:
+            return mask
+        observe.mask(self.array, 0, mask.reshape(-1))
+        if qualified:
+            able = book["skills"][: self.technicians] >> min(int(call["service"]), _NO_SKILL) & 1
+            mask *= able[:, None, None].astype(np.int8)
+        return mask
 
     def copy(self) -> Desk:
         """A desk that stays as it is."""

@@ -61,7 +61,7 @@ def checked(policy: Callable[[Desk], Any], name: str) -> Policy:
             given = policy(desk)
         except TradesBenchError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise PolicyError(
                 f"policy {name!r} failed at {_when(desk)}: {_what(error)}", field="policy"
             ) from error
@@ -87,7 +87,7 @@ def _when(desk: Desk) -> str:
     return f"call {int(desk['line']) + 1}"
 
 
-def _what(error: Exception) -> str:
+def _what(error: BaseException) -> str:
     """An exception in one line, with the place where it was raised."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     said = " ".join(str(error).split())

@@ -10,6 +10,7 @@ the run.
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -102,8 +103,13 @@ def make_policy(name: str, *, seed: int = 0) -> Policy:
     taken = inspect.signature(factory).parameters
     settings: dict[str, Any] = _settings(name, rest, [key for key in taken if key != "seed"])
     if "seed" in taken:
-        settings["seed"] = seed
+        settings["seed"] = _own_seed(seed)
     return factory(**settings)
+
+
+def _own_seed(seed: int) -> int:
+    """A number for a policy's own draws that does not tell the number of the run."""
+    return int.from_bytes(hashlib.sha256(f"policy of run {seed}".encode()).digest()[:8], "big")
 
 
 def _settings(name: str, text: str, allowed: list[str]) -> dict[str, str]:

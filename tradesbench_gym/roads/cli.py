@@ -22,6 +22,7 @@ from tradesbench_gym.roads.roadmap import RoadMap, open_map, write_map
 from tradesbench_gym.roads.shipped import SHIPPED
 
 map_app = typer.Typer(
+    add_completion=False,
     name="map",
     help="Inspect, draw and build road maps.",
     no_args_is_help=True,

@@ -184,6 +184,7 @@ def read_content(path: Path) -> tuple[Content, str]:
         ) from error
     if digest != manifest["digest"]:
         raise _wrong_digest(path, "manifest")
+    check(content)  # by whomever it was written: the compiled rules look at no index twice
     return content, digest
 
 

@@ -50,7 +50,7 @@ def draw_map(road_map: RoadMap, path: Path, *, anchors: bool = False) -> None:
         from matplotlib.figure import Figure
     except ImportError:
         raise MapError(
-            "Drawing a map needs matplotlib: pip install 'tradesbench-gym[plot]'.",
+            "Drawing a map needs matplotlib: pip install matplotlib.",
             code="plot_missing",
         ) from None
     # Drawn without pyplot: no window, no global state, whatever the user's settings.

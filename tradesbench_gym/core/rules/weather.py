@@ -124,8 +124,8 @@ def make_forecast(run: Record, p: Record) -> None:
     day.
 
     Errors are nested: each day of lead adds its own to those of the shorter leads, so that
-    yesterday's forecast holds nothing that today's does not, and no average of forecasts comes
-    nearer to the truth than the latest one.
+    yesterday's forecast of a zone and day holds nothing that today's does not. (They are each
+    zone's own: the mean over zones does tell more of the part they share.)
     """
     today = np.int64(run["day"])
     for zone in range(np.int64(p["handbook"]["zones"])):
