@@ -60,7 +60,10 @@ print(fingerprint(9, days=2, observation="planned"))
 @pytest.mark.parametrize(
     ("flags", "environment"),
     [
-        (("-W", "error::RuntimeWarning"), {"NUMBA_DISABLE_JIT": "1"}),
+        (
+            ("-W", "error::RuntimeWarning", "-W", "ignore:The map is unpacked into memory"),
+            {"NUMBA_DISABLE_JIT": "1"},
+        ),
         ((), {"PYTHONHASHSEED": "1"}),
     ],
     ids=["without JIT", "under another hash seed"],
