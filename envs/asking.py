@@ -38,11 +38,9 @@ def as_action(action: Any) -> npt.NDArray[np.int64]:
     return given.astype(np.int64)
 
 
-def unknown_answer(action: npt.NDArray[np.int64]) -> ActionError:
+def unknown_answer(accept: int) -> ActionError:
     """The error for an accept that is neither 0 nor 1."""
-    return ActionError(
-        f"accept is 0 or 1, not {int(action[0])}", code="unknown_answer", field="accept"
-    )
+    return ActionError(f"accept is 0 or 1, not {accept}", code="unknown_answer", field="accept")
 
 
 def salt_of(options: Any) -> Any:

@@ -13,9 +13,10 @@ import numpy.typing as npt
 from tradesbench_gym.company.business import open_business
 from tradesbench_gym.company.events import Event
 from tradesbench_gym.company.play import Results, results
+from tradesbench_gym.company.refusals import booking_error
 from tradesbench_gym.company.simulation import Simulation, as_word
 from tradesbench_gym.core.codes import Refusal, Stop
-from tradesbench_gym.core.step import NO_ANSWER, REFUSED, REJECTED
+from tradesbench_gym.core.step import NO_ANSWER, REFUSALS, REFUSED, REJECTED
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.envs.asking import as_action, check_choice, salt_of, unknown_answer
 from tradesbench_gym.envs.spaces import Buffers, action_space, observation_space
@@ -29,6 +30,7 @@ OBSERVATIONS = ("desk", "planned")
 CONTINUE = np.zeros(0, np.int64)
 """In place of an action: give no answer, only play on."""
 _CENTS = 100.0
+_ERRORS_KEPT = 10_000
 _ANSWERS = ("none", "rejected", "declined", "accepted")
 _ENDED = int(Stop.ENDED)
 
@@ -167,6 +169,8 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         self.observation_space = observation_space(business, observation == "planned")
         self._row = self._buffers.fresh()
         self._loop = Loop()
+        # Sentences already put together: a random learner asks for the same things again and again.
+        self._errors: dict[tuple[int, ...], dict[str, str | None]] = {}
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -315,17 +319,28 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
             return
         wrong: TradesBenchError | None
         if chosen[0] != 1:
-            wrong = unknown_answer(chosen)
+            wrong = unknown_answer(int(chosen[0]))
         else:
             wrong = self._simulation.refusal(*chosen[1:].tolist())
         if wrong is not None:
             raise ActionError(wrong.message, code=wrong.code, field=wrong.field)
 
     def _error(self, answer: int, chosen: npt.NDArray[np.int64]) -> dict[str, str | None]:
-        if answer == NO_ANSWER:
-            wrong: TradesBenchError = unknown_answer(chosen)
-        else:
-            wrong = self._simulation.explain_refusal(Refusal(-answer), *chosen[1:].tolist())
+        asked = (answer, *chosen.tolist())
+        if asked not in self._errors:
+            if len(self._errors) >= _ERRORS_KEPT:
+                self._errors.clear()
+            self._errors[asked] = self._put_error(*asked)
+        return dict(self._errors[asked])
+
+    def _put_error(
+        self, answer: int, accept: int, technician: int, ahead: int, window: int
+    ) -> dict[str, str | None]:
+        day, why = divmod(-answer, REFUSALS)
+        wrong: TradesBenchError = unknown_answer(accept)
+        if why != NO_ANSWER:
+            business = self._simulation.business
+            wrong = booking_error(business, day, Refusal(why), technician, ahead, window)
         return {"code": wrong.code, "message": wrong.message, "field": wrong.field}
 
 

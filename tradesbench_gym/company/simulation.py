@@ -24,7 +24,7 @@ from tradesbench_gym.core import observe as observing
 from tradesbench_gym.core import plan as planning
 from tradesbench_gym.core import step as learning
 from tradesbench_gym.core.codes import Phase, Refusal, Stop
-from tradesbench_gym.core.layout import DAY_SECONDS, LOG
+from tradesbench_gym.core.layout import LOG
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.errors import BookingError, StateError, shown
 from tradesbench_gym.roads import RoadMap
@@ -192,15 +192,6 @@ class Simulation:
         if why == Refusal.NONE:
             return None
         return booking_error(self.business, self.day, why, technician, ahead, window)
-
-    def explain_refusal(
-        self, why: Refusal, technician: int, ahead: int, window: int
-    ) -> BookingError:
-        """The error for the offer that the last answered call was not made."""
-        run = self._runs[0]
-        asked = run["calls"][int(run["n_calls"]) - 1 - (run["line"] >= 0)]
-        day = int(asked["rang_at"]) // DAY_SECONDS
-        return booking_error(self.business, day, why, technician, ahead, window)
 
     def step(
         self,

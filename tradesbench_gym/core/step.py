@@ -28,8 +28,10 @@ REFUSED = 0
 REJECTED = 1
 WAS_DECLINED = 2
 WAS_ACCEPTED = 3
-NO_ANSWER = -100
-"""What became of an answer that is neither accept (1) nor reject (0): the call is rejected."""
+NO_ANSWER = 15
+"""In place of a `Refusal`: the answer was neither accept (1) nor reject (0)."""
+REFUSALS = 16
+"""What was not let out is told as -(refusal + REFUSALS * day of the call), one number."""
 
 
 @kernel
@@ -49,7 +51,7 @@ def step(
     """Answer the call on the line, play on to the next one, and write observation and mask into
     the zeroed row outs[i].
 
-    Returns what became of the answer (minus a `Refusal` where the offer was not let out and the
+    Returns what became of the answer (below zero where the offer was not let out and the
     call counts as rejected), the stop (a new call, the end, or a full log: take the events and call
     again with an empty action and the answer as `last`), and the change of cash in cents.
     """
@@ -74,11 +76,12 @@ def step(
 def _answer(
     runs: Runs, i: Int, params: Runs, metres: Metres, logs: Runs, action: npt.NDArray[np.int64]
 ) -> np.int64:
+    day = np.int64(runs[i]["day"])
     if action[0] != 1:
         turn_away(runs, i, logs, np.int64(1))
-        return np.int64(REJECTED) if action[0] == 0 else np.int64(NO_ANSWER)
+        return np.int64(REJECTED) if action[0] == 0 else -NO_ANSWER - REFUSALS * day
     answer = offer(runs, i, params, metres, logs, action[1], action[2], action[3])
     if answer < 0:
         turn_away(runs, i, logs, np.int64(1))
-        return answer
+        return answer - REFUSALS * day
     return np.int64(WAS_ACCEPTED) if answer == ACCEPTED else np.int64(WAS_DECLINED)
