@@ -15,7 +15,8 @@ from rich.console import Console
 from rich.control import Control
 from rich.live import Live
 
-from tradesbench_gym.company.play import offer
+from tradesbench_gym.company.business import Business
+from tradesbench_gym.company.play import answer
 from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core.codes import Stop
 from tradesbench_gym.core.layout import DAY_SECONDS
@@ -24,8 +25,6 @@ from tradesbench_gym.policies.registry import Policy
 
 FRAME_SECONDS = 0.05
 LAST_LOOK_SECONDS = 1.0
-_MORNING_SECONDS = 6.75 * 3600
-_EVENING_SECONDS = 19.0 * 3600
 
 
 def played(simulation: Simulation, decide: Policy) -> Iterator[Stop]:
@@ -39,11 +38,7 @@ def played(simulation: Simulation, decide: Policy) -> Iterator[Stop]:
             continue
         yield stop
         if stop == Stop.NEW_CALL:
-            decision = decide(simulation.desk)
-            if decision is None:
-                simulation.reject()
-            else:
-                offer(simulation, decision)
+            answer(simulation, decide)
 
 
 def play_by_day(simulation: Simulation, decide: Policy, tell: Callable[[int], None]) -> None:
@@ -66,7 +61,7 @@ def play_live(simulation: Simulation, decide: Policy, speed: float, console: Con
     stops = played(simulation, decide)
     # Whatever has to be compiled is compiled before the screen is taken.
     first = [next(stops), next(stops), next(stops)]
-    pace = _Pace(speed)
+    pace = _Pace(speed, simulation.business)
     with _screen(console) as live:
         for stop in chain(first[2:], stops):
             closing = stop in (Stop.DAY_CLOSED, Stop.ENDED)
@@ -94,8 +89,10 @@ def _screen(console: Console) -> Iterator[Live]:
 class _Pace:
     """Holds a run to its speed: the working day passes evenly, the night in no time."""
 
-    def __init__(self, speed: float) -> None:
+    def __init__(self, speed: float, business: Business) -> None:
+        hours = business.scenario.calendar
         self._speed = speed
+        self._morning, self._evening = hours.office_opens, hours.calls_until
         self._begun = time.monotonic()
         self._last = 0.0
 
@@ -108,8 +105,7 @@ class _Pace:
     def wait(self, clock: int) -> None:
         if self._speed:
             day, second = divmod(clock, DAY_SECONDS)
-            passed = min(
-                1.0, max(0.0, (second - _MORNING_SECONDS) / (_EVENING_SECONDS - _MORNING_SECONDS))
-            )
+            passed = (second - self._morning) / (self._evening - self._morning)
+            passed = min(1.0, max(0.0, passed))
             due = self._begun + (day + passed) / self._speed
             time.sleep(max(0.0, due - time.monotonic()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -49,19 +49,41 @@ def play(simulation: Simulation, decide: Callable[[Desk], Any]) -> Results:
 
     """
     while simulation.next_call() == Stop.NEW_CALL:
-        decision = decide(simulation.desk)
-        if decision is None:
-            simulation.reject()
-        else:
-            offer(simulation, decision)
+        answer(simulation, decide)
     return results(simulation)
 
 
-def offer(simulation: Simulation, decision: Any) -> None:
-    """Make a policy's offer; PolicyError that names the call if the company does not let it out."""
-    call = simulation.line
+class Answerable(Protocol):
+    """A run whose calls are answered: a `Simulation`, or a world file."""
+
+    @property
+    def line(self) -> int | None:
+        """Number of the call on the line; None if there is none."""
+
+    @property
+    def desk(self) -> Desk:
+        """What a dispatcher may know now."""
+
+    def reject(self) -> None:
+        """Turn the caller away."""
+
+    def offer(self, technician: int, ahead: int, window: int) -> bool:
+        """Make the one offer; whether the caller accepts."""
+
+
+def answer(run: Answerable, decide: Callable[[Desk], Any]) -> None:
+    """Answer the call on the line with a policy.
+
+    Raises:
+        PolicyError: an offer that the company does not let out; it names the call.
+
+    """
+    call, decision = run.line, decide(run.desk)
+    if decision is None:
+        run.reject()
+        return
     try:
-        simulation.offer(*decision)
+        run.offer(*decision)
     except BookingError as error:
         raise PolicyError(
             f"the policy offered call {call} what the company does not: {error.message}",

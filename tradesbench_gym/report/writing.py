@@ -5,7 +5,7 @@ Text only; what the figures mean and how a table is laid out is decided elsewher
 
 from __future__ import annotations
 
-from tradesbench_gym.report.statistics import Spread, Unit
+from tradesbench_gym.report.statistics import Unit
 
 NONE = "–"
 MINUS = "−"
@@ -64,8 +64,3 @@ def _bare(value: float | None, unit: Unit) -> str:
     if unit is Unit.COUNT or value is None:
         return exact(value, unit)
     return rounded(value, unit).replace("$", "")
-
-
-def mean_and_error(spread: Spread, unit: Unit) -> tuple[str, str]:
-    """A mean and its standard error, as two cells."""
-    return rounded(spread.mean, unit), rounded(spread.error, unit)

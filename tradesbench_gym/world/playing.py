@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tradesbench_gym.company.play import answer
 from tradesbench_gym.core.codes import Stop
 from tradesbench_gym.policies.registry import Policy
 from tradesbench_gym.world.world import World
@@ -19,26 +20,18 @@ def play_on(world: World, decide: Policy) -> Iterator[Stop]:
     on as if it had never been left.
 
     Raises:
-        BookingError: the policy made an offer that the company does not let out.
+        PolicyError: the policy made an offer that the company does not let out.
         WorldError: the file cannot be written.
 
     """
     if world.line is not None:
-        _answer(world, decide)
+        answer(world, decide)
     elif int(world.record["phoned"]) >= 0:
         world.acknowledge()
     while not world.ended:
         stop = world.advance()
         if stop == Stop.NEW_CALL:
-            _answer(world, decide)
+            answer(world, decide)
         elif stop == Stop.CANCELLATION:
             world.acknowledge()
         yield stop
-
-
-def _answer(world: World, decide: Policy) -> None:
-    decision = decide(world.desk)
-    if decision is None:
-        world.reject()
-    else:
-        world.offer(*decision)
