@@ -55,7 +55,7 @@ _NIGHT, _MORNING, _OPEN, _ENDED = (
     code(Phase.ENDED),
 )
 _IDLE, _DRIVING = code(Activity.IDLE), code(Activity.DRIVING)
-_WAITING, _WORKING = code(Activity.WAITING), code(Activity.WORKING)
+_WAITING = code(Activity.WAITING)
 _DECLINED = code(CallState.DECLINED)
 _REJECTED, _UNANSWERED = code(CallState.REJECTED), code(CallState.UNANSWERED)
 _WAS_CANCELLED = code(CallState.CANCELLED)
