@@ -1,8 +1,5 @@
-"""Spaces of the environment, and how a compiled observation becomes the dictionary Gymnasium users
-know.
-
-Derived from the table in `core/observe.py` and the scenario's sizes and limits, so that a bound or
-a name stands once.
+"""Spaces of the environment: derived from the table in `core/parts.py` and the scenario's sizes and
+limits, so that a bound or a name stands once.
 """
 
 from __future__ import annotations
@@ -11,24 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium import spaces
 
 from tradesbench_gym.company.business import Business
 from tradesbench_gym.core.codes import Activity, Condition
-from tradesbench_gym.core.layout import FORECAST_DAYS
-from tradesbench_gym.core.observe import (
+from tradesbench_gym.core.parts import (
     BEST_SLACK,
-    FLOAT_OFFSETS,
-    FLOATS,
-    INT_OFFSETS,
-    INTS,
     JOB_COLUMNS,
-    MASK_WORDS,
     OBSERVATION,
     OPEN_JOBS,
     PLANNED,
-    PLANNED_FLOATS,
+    SKY_DAYS,
     WORST_SLACK,
     Part,
 )
@@ -52,16 +42,15 @@ class Shape:
         """Technician x day ahead x window."""
         return self.technicians * self.days * self.windows
 
-    def sizes(self) -> dict[str, int]:
-        """Entries of each array that are in use, at its front; the others are used whole."""
-        skies = (FORECAST_DAYS + 1) * self.zones
-        slots = dict.fromkeys(("slot_jobs", "slot_minutes", "slot_slack", "slot_added"), self.slots)
-        people = {
-            "activity": self.technicians,
-            "free_in": self.technicians,
-            "place": 2 * self.technicians,
+    def entries(self, part: Part) -> int:
+        """Entries of one array of the observation."""
+        each = {
+            "once": 1,
+            "technician": self.technicians,
+            "slot": self.slots,
+            "sky": SKY_DAYS * self.zones,
         }
-        return {**slots, **people, "weather": skies, "high": skies}
+        return part.size * each[part.each]
 
 
 def shape_of(business: Business) -> Shape:
@@ -80,18 +69,18 @@ def action_space(shape: Shape) -> spaces.MultiDiscrete:
     return spaces.MultiDiscrete([2, shape.technicians, shape.days, shape.windows])
 
 
-def observation_space(business: Business, planned: bool) -> spaces.Dict:
-    """Bounded arrays in natural units, one for each row of the table in `core/observe.py`."""
+def observation_space(business: Business, *, planned: bool) -> spaces.Dict:
+    """Bounded arrays in natural units, one for each row of the table in `core/parts.py`."""
     shape = shape_of(business)
     limits = _limits(business, shape)
     made: dict[str, spaces.Space[Any]] = {}
     for part in OBSERVATION + (PLANNED if planned else ()):
-        size = shape.sizes().get(part.name, part.size)
+        size = shape.entries(part)
         if part.unit == "category" and part.name != "weather":
             counts = limits[part.name][1]
             made[part.name] = spaces.MultiDiscrete(np.broadcast_to(counts, (size,)), dtype=np.int32)
         else:
-            dtype: Any = np.float32 if part.floats else np.int32
+            dtype: Any = np.dtype(part.dtype)
             low, high = (
                 np.broadcast_to(limit, (size,)).astype(dtype) for limit in limits[part.name]
             )
@@ -181,40 +170,3 @@ def _extent(business: Business) -> tuple[list[int], list[int]]:
             )
         )
     return [corners[0][0], corners[1][0]], [corners[0][1], corners[1][1]]
-
-
-class Buffers:
-    """Makes the arrays one step is written to, and shows them as an observation."""
-
-    def __init__(self, business: Business, planned: bool) -> None:
-        self.shape = shape_of(business)
-        before_mask = INTS + (PLANNED_FLOATS if planned else FLOATS)
-        self._row = (1, before_mask + MASK_WORDS)
-        self._mask_offset = before_mask * np.dtype(np.int32).itemsize
-        sizes = self.shape.sizes()
-        pieces = OBSERVATION + (PLANNED if planned else ())
-        self._ints = [(p.name, _piece(p, INT_OFFSETS, 0, sizes)) for p in pieces if not p.floats]
-        self._floats = [(p.name, _piece(p, FLOAT_OFFSETS, INTS, sizes)) for p in pieces if p.floats]
-        self._mask_shape = (self.shape.technicians, self.shape.days, self.shape.windows)
-
-    def fresh(self) -> npt.NDArray[np.int32]:
-        """A zeroed row, shape (1, width): a new one each step, so that none changes later."""
-        return np.zeros(self._row, np.int32)
-
-    def observation(self, row: npt.NDArray[np.int32]) -> dict[str, npt.NDArray[Any]]:
-        """The arrays by name: views of the row."""
-        ints = row[0]
-        floats = ints.view(np.float32)
-        seen: dict[str, npt.NDArray[Any]] = {name: ints[where] for name, where in self._ints}
-        for name, where in self._floats:
-            seen[name] = floats[where]
-        return seen
-
-    def mask(self, row: npt.NDArray[np.int32]) -> npt.NDArray[np.int8]:
-        """Legal offers, int8, shape (technicians, days ahead, windows): a view of the row."""
-        return np.ndarray(self._mask_shape, np.int8, row.data, self._mask_offset)
-
-
-def _piece(part: Part, offsets: dict[str, int], shift: int, sizes: dict[str, int]) -> slice:
-    start = shift + offsets[part.name]
-    return slice(start, start + sizes.get(part.name, part.size))

@@ -19,7 +19,8 @@ from tradesbench_gym.core.codes import Refusal, Stop
 from tradesbench_gym.core.step import NO_ANSWER, REFUSALS, REFUSED, REJECTED
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.envs.asking import as_action, check_choice, salt_of, unknown_answer
-from tradesbench_gym.envs.spaces import Buffers, action_space, observation_space
+from tradesbench_gym.envs.blocks import Block, Blocks
+from tradesbench_gym.envs.spaces import action_space, observation_space, shape_of
 from tradesbench_gym.envs.state import Loop, pack, unpack
 from tradesbench_gym.errors import ActionError, TradesBenchError
 
@@ -164,10 +165,10 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         self.strict = strict
         business = open_business(scenario, map, days, start_date)
         self._simulation = Simulation(business=business)
-        self._buffers = Buffers(business, observation == "planned")
-        self.action_space = action_space(self._buffers.shape)
-        self.observation_space = observation_space(business, observation == "planned")
-        self._row = self._buffers.fresh()
+        planned = observation == "planned"
+        self._blocks = Blocks(shape_of(business), planned=planned)
+        self.action_space = action_space(self._blocks.shape)
+        self.observation_space = observation_space(business, planned=planned)
         self._loop = Loop()
         # Sentences already put together: a random learner asks for the same things again and again.
         self._errors: dict[tuple[int, ...], dict[str, str | None]] = {}
@@ -193,13 +194,13 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
             run = int(self.np_random.integers(FIRST_OPEN_RUN, _LAST_OPEN_RUN))
         self._simulation.restart(run, salt=int(salt))
         self._loop = Loop(run_seed=int(run))
-        _, _, cents, seen = self._play(CONTINUE)
-        self._loop.carried = cents
+        block = self._blocks.take()
+        _, _, self._loop.carried = self._play(CONTINUE, block)
         self._loop.ready = True
-        info = self._info()
+        info = self._info(block)
         if self.render_mode == "human":
             self.render()
-        return seen, info
+        return block.observation(), info
 
     def step(
         self, action: npt.NDArray[np.int64]
@@ -218,8 +219,9 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         chosen = as_action(action)
         if self.strict:
             self._refuse_if_wrong(chosen)
-        answer, stop, cents, seen = self._play(chosen)
-        info = self._info()
+        block = self._blocks.take()
+        answer, stop, cents = self._play(chosen, block)
+        info = self._info(block)
         info["answer"] = _ANSWERS[max(answer, REJECTED)]
         if answer < 0:
             info["error"] = self._error(answer, chosen)
@@ -232,7 +234,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
             info["results"] = _told(results(self._simulation))
         if self.render_mode == "human":
             self.render()
-        return seen, cents / _CENTS, ended, False, info
+        return block.observation(), cents / _CENTS, ended, False, info
 
     def render(self) -> str | None:
         """The board: a string for "ansi", printed for "human"."""
@@ -253,7 +255,8 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         MultiDiscrete action itself cannot say "this technician only on that day", so MaskablePPO
         cannot use it on the unwrapped environment.
         """
-        return np.concatenate(([True], self._buffers.mask(self._row).ravel().astype(np.bool_)))
+        legal = self._simulation.desk.legal(qualified=False)
+        return np.concatenate(([True], legal.ravel().astype(np.bool_)))
 
     @property
     def desk(self) -> Desk:
@@ -290,29 +293,22 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         self._simulation.set_state(body)
         self.np_random = random
         self._loop = loop
-        self._look()
 
     def observe(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         """The present observation and info, as `reset` gives them: for use after `set_state`."""
-        return self._look(), self._info()
+        block = self._blocks.take()
+        self._simulation.observe(self._loop.last, self._blocks.where, block.words)
+        return block.observation(), self._info(block)
 
-    def _play(
-        self, chosen: npt.NDArray[np.int64]
-    ) -> tuple[int, int, int, dict[str, npt.NDArray[Any]]]:
-        self._row = row = self._buffers.fresh()
-        answer, stop, cents = self._simulation.step(chosen, REFUSED, row)
+    def _play(self, chosen: npt.NDArray[np.int64], block: Block) -> tuple[int, int, int]:
+        answer, stop, cents = self._simulation.step(
+            chosen, REFUSED, self._blocks.where, block.words
+        )
         self._loop.last = max(answer, REFUSED)
-        return answer, stop, cents, self._buffers.observation(row)
+        return answer, stop, cents
 
-    def _look(self) -> dict[str, npt.NDArray[Any]]:
-        self._row = row = self._buffers.fresh()
-        self._simulation.observe(self._loop.last, row)
-        return self._buffers.observation(row)
-
-    def _info(self) -> dict[str, Any]:
-        # A copy: what its owner does to it must not reach `action_masks`.
-        mask = self._buffers.mask(self._row).copy()
-        return {"run_seed": self._loop.run_seed, "action_mask": mask}
+    def _info(self, block: Block) -> dict[str, Any]:
+        return {"run_seed": self._loop.run_seed, "action_mask": block.mask}
 
     def _refuse_if_wrong(self, chosen: npt.NDArray[np.int64]) -> None:
         if self._simulation.line is None or chosen[0] == 0:

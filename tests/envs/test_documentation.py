@@ -12,7 +12,7 @@ from gymnasium import spaces
 
 from tests.envs.playing import REJECT, action_sizes
 from tradesbench_gym.company.refusals import window_text
-from tradesbench_gym.core import observe
+from tradesbench_gym.core import parts as observed
 from tradesbench_gym.core.codes import Activity
 from tradesbench_gym.core.layout import FIELDS, MAX_CUSTOMER_TYPES, SIZE_CLASSES
 from tradesbench_gym.envs import TradesEnv, trades_env
@@ -70,7 +70,7 @@ def test_technicians_and_windows_are_named_as_in_the_scenario(env: TradesEnv) ->
     assert table[3]["values"] == ", ".join(f"{k} {hours}" for k, hours in enumerate(windows))
 
 
-def _check_rows(table: Table, parts: tuple[observe.Part, ...], env: TradesEnv) -> None:
+def _check_rows(table: Table, parts: tuple[observed.Part, ...], env: TradesEnv) -> None:
     assert [row["key"] for row in table] == [part.name for part in parts]
     space = env.observation_space
     assert isinstance(space, spaces.Dict)
@@ -83,8 +83,8 @@ def _check_rows(table: Table, parts: tuple[observe.Part, ...], env: TradesEnv) -
 
 def test_the_observation_space_is_as_documented(env: TradesEnv) -> None:
     desk, planned = _tables("Observation space")
-    _check_rows(desk, observe.OBSERVATION, env)
-    _check_rows(planned, observe.PLANNED, env)
+    _check_rows(desk, observed.OBSERVATION, env)
+    _check_rows(planned, observed.PLANNED, env)
     space = env.observation_space
     assert isinstance(space, spaces.Dict)
     assert set(space.spaces) == {row["key"] for row in desk + planned}
@@ -122,10 +122,10 @@ def test_the_columns_of_jobs_and_counts_are_as_documented() -> None:
     )
     assert said is not None
     columns = re.sub(r"\(.*?\)", "", said[1]).split(", ")
-    assert len(columns) == observe.JOB_COLUMNS
+    assert len(columns) == observed.JOB_COLUMNS
     rows = {row["key"]: row for row in _tables("Observation space")[0]}
     assert "the next days first" in rows["open_jobs"]["meaning"]
-    assert int(rows["open_jobs"]["size"]) == observe.OPEN_JOBS * observe.JOB_COLUMNS
+    assert int(rows["open_jobs"]["size"]) == observed.OPEN_JOBS * observed.JOB_COLUMNS
     counted = [f.name for f in FIELDS["day"] if f.seen == "desk" and f.unit in {"calls", "jobs"}]
     assert said[2].split(", ") == counted
 

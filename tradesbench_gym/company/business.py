@@ -8,6 +8,7 @@ business; it is opened once a process for each choice of scenario, map, days and
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
@@ -20,8 +21,10 @@ import numpy.typing as npt
 from tradesbench_gym.company.params import compile_params
 from tradesbench_gym.company.scenario import Scenario, load_scenario
 from tradesbench_gym.core import jit
+from tradesbench_gym.core import step as learning
 from tradesbench_gym.core.layout import (
     DAY_SECONDS,
+    LOG,
     PARAMS,
     RULES_VERSION,
     SIZE_CLASSES,
@@ -80,6 +83,15 @@ class Business:
             "days": self.days,
             "start_date": self.start_date.isoformat(),
         }
+
+    @cached_property
+    def play_step(self) -> Callable[..., tuple[np.int64, np.int64, np.int64]]:
+        """The compiled step of this business's runs, `core.step.step`, without checks."""
+        runs = np.zeros(1, self.run_dtype)
+        arrays = (runs, 0, self.params, self.places, self.pool, self.metres, np.zeros(1, LOG))
+        action = where = np.zeros(0, np.int64)
+        words = np.zeros(0, np.int32)
+        return jit.settled(learning.step, *arrays, self.new_desks(), action, 0, where, words)
 
     def __deepcopy__(self, memo: object) -> Business:
         """Itself: nothing in it changes, and its arrays are shared pages."""

@@ -22,7 +22,6 @@ from tradesbench_gym.core import desk as desk_view
 from tradesbench_gym.core import engine
 from tradesbench_gym.core import observe as observing
 from tradesbench_gym.core import plan as planning
-from tradesbench_gym.core import step as learning
 from tradesbench_gym.core.codes import Phase, Refusal, Stop
 from tradesbench_gym.core.layout import LOG
 from tradesbench_gym.core.view import Desk
@@ -31,6 +30,7 @@ from tradesbench_gym.roads import RoadMap
 
 _MAGIC = b"TRADESBENCH-RUN\n"
 _PLAY_ON = np.zeros(0, np.int64)
+_EVENTS_FULL = int(Stop.EVENTS_FULL)
 
 
 class Simulation:
@@ -157,8 +157,9 @@ class Simulation:
                 field="call",
             )
 
-    def register(self, address: str | int) -> int:
-        """Enter the caller and the location of the job in the company's books; the address's id.
+    def register(self, address: str | int, books: int = engine.CUSTOMER | engine.LOCATION) -> int:
+        """Enter the caller (books 1), the location of the job (2) or both (3) in the company's
+        books; the address's id.
 
         Raises:
             BookingError: no call is on the line, or the address is another than the caller's own.
@@ -182,7 +183,13 @@ class Simulation:
                 code="wrong_location",
                 field="address",
             )
-        call["registered"] |= engine.CUSTOMER | engine.LOCATION
+        if not engine.CUSTOMER <= books <= engine.CUSTOMER | engine.LOCATION:
+            raise BookingError(
+                f"the books are 1, 2 or both, 3, not {shown(books)}",
+                code="unknown_books",
+                field="books",
+            )
+        call["registered"] |= books
         return found
 
     def refusal(self, technician: int, ahead: int, window: int) -> BookingError | None:
@@ -197,38 +204,31 @@ class Simulation:
         self,
         action: npt.NDArray[np.int64],
         last: int,
-        outs: npt.NDArray[np.int32],
+        where: npt.NDArray[np.int64],
+        words: npt.NDArray[np.int32],
     ) -> tuple[int, int, int]:
         """One step of a learner's environment: see `core.step`. Answer, stop and change of cash in
         cents.
+
+        For callers in a hurry: nothing is checked, and arrays of other types or sizes are fatal.
         """
-        b = self.business
-        total = 0
+        b, total = self.business, 0
+        play, runs, logs, desks = b.play_step, self._runs, self._logs, self._desks
+        fixed = (b.params, b.places, b.pool, b.metres, logs, desks)
         while True:
-            answer, stop, cents = learning.step(
-                self._runs,
-                0,
-                b.params,
-                b.places,
-                b.pool,
-                b.metres,
-                self._logs,
-                self._desks,
-                action,
-                last,
-                outs,
-            )
-            total += int(cents)
-            last = int(answer)
-            if stop != Stop.EVENTS_FULL:
+            answer, stop, cents = play(runs, 0, *fixed, action, last, where, words)
+            last, total = int(answer), total + int(cents)
+            if stop != _EVENTS_FULL:
                 return last, int(stop), total
             self._keep_events()
             action = _PLAY_ON
 
-    def observe(self, last: int, outs: npt.NDArray[np.int32]) -> None:
-        """Write the present observation and mask into the zeroed row of `outs`."""
+    def observe(
+        self, last: int, where: npt.NDArray[np.int64], words: npt.NDArray[np.int32]
+    ) -> None:
+        """Write the present observation and mask into a block for one run."""
         desk_view.fill(self._runs, 0, self._desks, 0)
-        observing.observe(self._desks, 0, last, outs)
+        observing.observe(self._desks, 0, last, where, words)
 
     # -- looking --
 

@@ -14,25 +14,33 @@ from tradesbench_gym.core.engine import Runs
 from tradesbench_gym.core.jit import kernel, rule
 from tradesbench_gym.core.layout import FORECAST_DAYS, Int, Record
 
-_DONE = code(CallState.DONE)
+_REJECTED, _DECLINED = code(CallState.REJECTED), code(CallState.DECLINED)
+_DONE, _FAILED = code(CallState.DONE), code(CallState.FAILED)
+_MISSED, _CANCELLED = code(CallState.MISSED), code(CallState.CANCELLED)
 
 
 @kernel
 def fill(runs: Runs, i: Int, desks: Runs, j: Int) -> None:
-    """Write into desks[j] what the dispatcher of runs[i] may know now."""
-    fill_desk(runs[i], desks[j])
+    """Write into desks[j], blank or last filled from the same run, what the dispatcher of runs[i]
+    may know now.
+    """
+    fill_desk(runs[i], desks[j], np.int64(1))
 
 
 @rule
-def fill_desk(run: Record, desk: Record) -> None:
-    """Copy every public field; the handbook and the plan's settings stay as they are."""
+def fill_desk(run: Record, desk: Record, same: Int) -> None:
+    """Copy every public field; the handbook and the plan's settings stay as they are.
+
+    With same = 1 the desk is blank or was last filled from this run: what is over stands there.
+    """
     _fill_head(run, desk)
     for technician in range(run["technicians"].shape[0]):
         _fill_technician(run["technicians"][technician], desk["technicians"][technician])
     for day in range(np.int64(run["day"] + 1)):
         _fill_day(run["days"][day], desk["days"][day])
     for number in range(np.int64(run["n_calls"])):
-        _fill_call(run["calls"][number], desk["calls"][number])
+        if same == 0 or not _is_over(desk["calls"][number]):  # most of a run is over
+            _fill_call(run["calls"][number], desk["calls"][number])
     for day in range(run["route"].shape[0]):
         for technician in range(run["route"].shape[1]):
             desk["route"][day, technician] = run["route"][day, technician]
@@ -78,6 +86,17 @@ def _fill_day(day: Record, seen: Record) -> None:
     seen["missed"] = day["missed"]
     seen["failed"] = day["failed"]
     seen["cancelled"] = day["cancelled"]
+
+
+@rule
+def _is_over(seen: Record) -> bool:
+    """Whether a call will never change again: an appointment missed or cancelled while somebody
+    drove to it still gets the time of his arrival.
+    """
+    state = seen["state"]
+    if state in (_MISSED, _CANCELLED):
+        return bool(seen["departed"] < 0 or seen["arrived"] >= 0)
+    return bool(_REJECTED <= state <= _DECLINED or state in (_DONE, _FAILED))
 
 
 @rule

@@ -7,15 +7,17 @@ from contextlib import nullcontext
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+from llvmlite import ir
+from numba import types
 from numba.core.compiler_lock import global_compiler_lock
-from numba.extending import register_jitable
+from numba.extending import intrinsic, overload, register_jitable
 
 from tradesbench_gym.core import codecache
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-__all__ = ["announce", "kernel", "rule", "warm_needed"]
+__all__ = ["announce", "compiled_as", "high_half", "kernel", "rule", "settled", "warm_needed"]
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -37,6 +39,21 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", dispatcher)
 
 
+def settled(function: Callable[P, R], *examples: Any) -> Callable[..., R]:
+    """A kernel's machine code for arguments like the examples, compiled now.
+
+    Calling it skips the search for the signature, which costs a microsecond with a dozen arrays. It
+    checks nothing: arguments of other types, or arrays of other layouts, are read as if they were
+    like the examples.
+    """
+    if numba.config.DISABLE_JIT:
+        return function
+    dispatcher = cast("Any", function)
+    signature = tuple(dispatcher.typeof_pyval(example) for example in examples)
+    dispatcher.compile(signature)
+    return cast("Callable[..., R]", dispatcher.get_overload(signature))
+
+
 def rule(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function that only kernels call.
 
@@ -48,6 +65,35 @@ def rule(function: Callable[P, R]) -> Callable[P, R]:
     return cast(
         "Callable[P, R]", register_jitable(error_model="numpy", no_cfunc_wrapper=True)(function)
     )
+
+
+def compiled_as(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let kernels use the decorated function in place of a plain one, which says what it computes.
+
+    For arithmetic that a processor does in one instruction and NumPy's scalars in ten lines. The
+    tests hold the two against each other.
+    """
+
+    def enter(swift: Callable[P, R]) -> Callable[P, R]:
+        if not numba.config.DISABLE_JIT:
+            settings = {"error_model": "numpy", "no_cfunc_wrapper": True}
+            overload(plain, jit_options=settings, strict=False)(lambda *_: swift)
+        return swift
+
+    return enter
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def high_half(_typing: Any, a: Any, b: Any) -> Any:
+    """The high 64 bits of the product of two unsigned 64-bit numbers; for kernels only."""
+    del a, b
+
+    def write(_context: Any, builder: Any, _signature: Any, words: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(word, wide) for word in words))
+        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), write
 
 
 def warm_needed() -> bool:

@@ -20,7 +20,8 @@ from tradesbench_gym.core.engine import (
 )
 from tradesbench_gym.core.jit import kernel, rule
 from tradesbench_gym.core.layout import Int
-from tradesbench_gym.core.observe import Outs, write_out
+from tradesbench_gym.core.observe import write_out
+from tradesbench_gym.core.parts import Where, Words
 
 _NEW_CALL, _ENDED, _EVENTS_FULL = code(Stop.NEW_CALL), code(Stop.ENDED), code(Stop.EVENTS_FULL)
 _CANCELLATION = code(Stop.CANCELLATION)
@@ -46,10 +47,11 @@ def step(
     desks: Runs,
     action: npt.NDArray[np.int64],
     last: Int,
-    outs: Outs,
+    where: Where,
+    words: Words,
 ) -> tuple[np.int64, np.int64, np.int64]:
     """Answer the call on the line, play on to the next one, and write observation and mask into
-    the zeroed row outs[i].
+    row i of a block for all the runs.
 
     Returns what became of the answer (below zero where the offer was not let out and the
     call counts as rejected), the stop (a new call, the end, or a full log: take the events and call
@@ -67,8 +69,9 @@ def step(
         if stop == _CANCELLATION:
             acknowledge(runs, i, logs)
     if stop != _EVENTS_FULL:
-        fill_desk(run, desks[i])
-        write_out(desks[i], max(np.int64(answered), np.int64(REFUSED)), outs[i])
+        fill_desk(run, desks[i], np.int64(1))
+        last = max(np.int64(answered), np.int64(REFUSED))
+        write_out(desks[i], last, where, np.int64(runs.shape[0]), i, words)
     return np.int64(answered), stop, np.int64(run["cash"]) - before
 
 

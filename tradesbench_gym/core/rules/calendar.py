@@ -70,12 +70,21 @@ def refusal(
     if ahead < 0 or ahead >= book["booking_days"]:
         return np.int64(_BEYOND_HORIZON)
     day = np.int64(clock) // DAY_SECONDS + np.int64(ahead)
+    on_call, installs = book["on_call"][technician], is_installation(book, service)
+    return slot_refusal(book, clock, day, is_weekend(book, day), window, on_call, installs)
+
+
+@rule
+def slot_refusal(
+    book: Record, clock: Int, day: Int, weekend: bool, window: Int, on_call: Int, installs: bool
+) -> np.int64:
+    """`refusal` of an offer that names a technician, day and window there are."""
     if window_opens(book, day, window) < clock:
         return np.int64(_WINDOW_STARTED)
-    if off_hours(book, day, window):
-        if book["on_call"][technician] == 0:
+    if weekend or book["evening"][window] == 1:
+        if on_call == 0:
             return np.int64(_OFF_SHIFT)
-        if is_installation(book, service):
+        if installs:
             return np.int64(_INSTALLATION_OFF_HOURS)
     return np.int64(ALLOWED)
 

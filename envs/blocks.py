@@ -1,0 +1,95 @@
+"""Memory for observations: blocks that a compiled step fills, shown as the dictionary that users of
+Gymnasium know.
+
+Whoever gets an observation owns it: nothing writes to it later. A block whose arrays nobody holds
+any more is filled again, which spares a step the making of some twenty arrays.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tradesbench_gym.core.parts import MASK, OBSERVATION, PARTS, PLANNED, WORD, Part, Where, places
+from tradesbench_gym.envs.spaces import Shape
+
+_KEPT = 3
+"""Blocks in turn: while one is filled, a loop still holds the observation before it."""
+# Counts of references say nothing about other threads where there is no GIL.
+_COUNTS_ARE_RIGHT = getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+class Block:
+    """One filled or to be filled block for a number of runs.
+
+    Attributes:
+        words: all of it, int32, as `core.step` takes it.
+        mask: legal offers, int8, shape ([runs,] technicians, days ahead, windows).
+
+    """
+
+    __slots__ = ("_arrays", "_idle", "_seen", "mask", "words")
+
+    def __init__(self, blocks: Blocks) -> None:
+        self.words = np.zeros(blocks.runs * int(blocks.where[-1]), np.int32)
+        self._seen = {part.name: blocks.view(self.words, part) for part in blocks.parts}
+        self.mask = blocks.view(self.words, MASK)
+        self._arrays = (self.words, self.mask, *self._seen.values())
+        self._idle = sum(map(sys.getrefcount, self._arrays))
+
+    def observation(self) -> dict[str, npt.NDArray[Any]]:
+        """The arrays by name."""
+        return self._seen.copy()
+
+    def is_free(self) -> bool:
+        """Whether nobody holds any of its arrays, or a view of one."""
+        return _COUNTS_ARE_RIGHT and sum(map(sys.getrefcount, self._arrays)) == self._idle
+
+
+class Blocks:
+    """Blocks for a company of a shape.
+
+    Args:
+        shape: of the company.
+        planned: whether the observation has the dispatcher's plan.
+        runs: how many runs lie in a block; None: one, shown without an axis for it.
+
+    """
+
+    def __init__(self, shape: Shape, *, planned: bool, runs: int | None = None) -> None:
+        self.shape = shape
+        self.parts: tuple[Part, ...] = OBSERVATION + (PLANNED if planned else ())
+        self.runs = 1 if runs is None else runs
+        self.where: Where = places(shape.technicians, shape.slots, shape.zones, planned=planned)
+        self._one = runs is None
+        self._planned = planned
+        self._kept = [Block(self) for _ in range(_KEPT)]
+        self._turn = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies begin with blocks of their own."""
+        return _blocks, (self.shape, self._planned, None if self._one else self.runs)
+
+    def take(self) -> Block:
+        """A block that nobody else sees."""
+        self._turn = turn = (self._turn + 1) % _KEPT
+        block = self._kept[turn]
+        if not block.is_free():
+            block = self._kept[turn] = Block(self)  # the old one is its owner's for good
+        return block
+
+    def view(self, words: npt.NDArray[np.int32], part: Part) -> npt.NDArray[Any]:
+        """One array of a block."""
+        ahead: tuple[int, ...] = () if self._one else (self.runs,)
+        shape: tuple[int, ...] = (self.shape.entries(part),)
+        if part is MASK:
+            shape = (self.shape.technicians, self.shape.days, self.shape.windows)
+        start = int(self.where[PARTS.index(part)]) * self.runs * WORD
+        return np.ndarray(ahead + shape, np.dtype(part.dtype), words, start)
+
+
+def _blocks(shape: Shape, planned: bool, runs: int | None) -> Blocks:
+    return Blocks(shape, planned=planned, runs=runs)
