@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tradesbench_gym.company.simulation import as_word
 from tradesbench_gym.errors import ActionError, shown
 
 _SHAPE = (4,)
@@ -36,6 +37,79 @@ def as_action(action: Any) -> npt.NDArray[np.int64]:
             field="action",
         )
     return given.astype(np.int64)
+
+
+def as_actions(actions: Any, runs: int) -> npt.NDArray[np.int64]:
+    """Four whole numbers a run, in the one layout the compiled step takes.
+
+    Raises:
+        ActionError: anything else.
+
+    """
+    try:
+        given = np.asarray(actions)
+    except (ValueError, OverflowError):
+        given = np.asarray(None)
+    if given.shape != (runs, *_SHAPE) or given.dtype.kind not in "iu":
+        raise ActionError(
+            f"the actions of {runs} runs are whole numbers of shape ({runs}, 4) "
+            f"(accept, technician, days ahead, window), not {shown(actions)}",
+            code="malformed_action",
+            field="action",
+        )
+    return np.ascontiguousarray(given, np.int64)
+
+
+def as_seeds(seed: Any, runs: int) -> list[int | None]:
+    """The number of each run, None where it is to be drawn.
+
+    Raises:
+        StateError: numbers that are not of 64 bits.
+        ActionError: a list of another length.
+
+    """
+    if seed is None:
+        return [None] * runs
+    if isinstance(seed, list | tuple | np.ndarray):
+        if len(seed) != runs:
+            raise ActionError(
+                f"a list of seeds names one for each of {runs} environments, not {len(seed)}",
+                code="seed",
+                field="seed",
+            )
+        return [None if one is None else int(as_word(one, "seed")) for one in seed]
+    first = int(as_word(seed, "seed"))
+    as_word(first + runs - 1, "seed")
+    return [first + i for i in range(runs)]
+
+
+def as_mask(mask: Any, runs: int) -> npt.NDArray[np.bool_]:
+    """Which environments to reset.
+
+    Raises:
+        ActionError: no array of so many bools, or none of them true.
+
+    """
+    if not (isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (runs,)):
+        raise ActionError(
+            f"reset_mask is an array of {runs} bools, not {shown(mask)}",
+            code="option",
+            field="options",
+        )
+    if not mask.any():
+        raise ActionError("reset_mask chooses no environment", code="option", field="options")
+    return mask.copy()
+
+
+def check_count(name: str, value: Any) -> int:
+    """A whole number of 1 or more; ActionError if it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ActionError(
+            f"{name} must be a whole number of 1 or more, not {shown(value)}",
+            code=name,
+            field=name,
+        )
+    return int(value)
 
 
 def unknown_answer(accept: int) -> ActionError:

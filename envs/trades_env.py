@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from tradesbench_gym.company.business import open_business
 from tradesbench_gym.company.events import Event
-from tradesbench_gym.company.play import Results, results
-from tradesbench_gym.company.refusals import booking_error
+from tradesbench_gym.company.play import results
 from tradesbench_gym.company.simulation import Simulation, as_word
-from tradesbench_gym.core.codes import Refusal, Stop
-from tradesbench_gym.core.step import NO_ANSWER, REFUSALS, REFUSED, REJECTED
+from tradesbench_gym.core.codes import Stop
+from tradesbench_gym.core.step import REFUSED, REJECTED
 from tradesbench_gym.core.view import Desk
+from tradesbench_gym.envs.answers import ANSWERS, Refused, figures
 from tradesbench_gym.envs.asking import as_action, check_choice, salt_of, unknown_answer
 from tradesbench_gym.envs.blocks import Block, Blocks
 from tradesbench_gym.envs.spaces import action_space, observation_space, shape_of
@@ -26,13 +26,11 @@ from tradesbench_gym.errors import ActionError, TradesBenchError
 
 FIRST_OPEN_RUN = 10_000
 """Runs drawn without a seed are numbered from here up, so that none lands on a benchmark seed."""
-_LAST_OPEN_RUN = 2**31
+LAST_OPEN_RUN = 2**31
 OBSERVATIONS = ("desk", "planned")
 CONTINUE = np.zeros(0, np.int64)
 """In place of an action: give no answer, only play on."""
 _CENTS = 100.0
-_ERRORS_KEPT = 10_000
-_ANSWERS = ("none", "rejected", "declined", "accepted")
 _ENDED = int(Stop.ENDED)
 
 
@@ -78,7 +76,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
     | activity | 4 | int32 | category | per technician: 0 idle, 1 driving, 2 waiting, 3 working |
     | slot_jobs | 336 | int32 | jobs | open jobs in each slot |
     | weather | 80 | int32 | category | today and forecast, see `Condition` |
-    | open_jobs | 2304 | int32 | mixed | open jobs, the next days first, nine columns (below) |
+    | open_jobs | 1152 | int32 | mixed | open jobs, the next days first, nine columns (below) |
     | today | 8 | int32 | calls, jobs | of today, in the order of `counts` |
     | counts | 8 | int32 | calls, jobs | so far: calls, booked, declined, rejected, done … (below) |
     | time | 4 | float32 | mixed | day of the run, hour of the day, weekday (Monday 0), days left |
@@ -170,8 +168,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         self.action_space = action_space(self._blocks.shape)
         self.observation_space = observation_space(business, planned=planned)
         self._loop = Loop()
-        # Sentences already put together: a random learner asks for the same things again and again.
-        self._errors: dict[tuple[int, ...], dict[str, str | None]] = {}
+        self._refused = Refused(business)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -191,7 +188,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         super().reset(seed=seed)
         run = seed
         if run is None:
-            run = int(self.np_random.integers(FIRST_OPEN_RUN, _LAST_OPEN_RUN))
+            run = int(self.np_random.integers(FIRST_OPEN_RUN, LAST_OPEN_RUN))
         self._simulation.restart(run, salt=int(salt))
         self._loop = Loop(run_seed=int(run))
         block = self._blocks.take()
@@ -222,16 +219,16 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         block = self._blocks.take()
         answer, stop, cents = self._play(chosen, block)
         info = self._info(block)
-        info["answer"] = _ANSWERS[max(answer, REJECTED)]
+        info["answer"] = ANSWERS[max(answer, REJECTED)]
         if answer < 0:
-            info["error"] = self._error(answer, chosen)
+            info["error"] = self._refused.told(answer, tuple(chosen.tolist()))
         if self._loop.carried:
             cents += self._loop.carried
             self._loop.carried = 0
         ended = stop == _ENDED
         if ended:
             self._loop.ready = False
-            info["results"] = _told(results(self._simulation))
+            info["results"] = figures(results(self._simulation))
         if self.render_mode == "human":
             self.render()
         return block.observation(), cents / _CENTS, ended, False, info
@@ -320,28 +317,3 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
             wrong = self._simulation.refusal(*chosen[1:].tolist())
         if wrong is not None:
             raise ActionError(wrong.message, code=wrong.code, field=wrong.field)
-
-    def _error(self, answer: int, chosen: npt.NDArray[np.int64]) -> dict[str, str | None]:
-        asked = (answer, *chosen.tolist())
-        if asked not in self._errors:
-            if len(self._errors) >= _ERRORS_KEPT:
-                self._errors.clear()
-            self._errors[asked] = self._put_error(*asked)
-        return dict(self._errors[asked])
-
-    def _put_error(
-        self, answer: int, accept: int, technician: int, ahead: int, window: int
-    ) -> dict[str, str | None]:
-        day, why = divmod(-answer, REFUSALS)
-        wrong: TradesBenchError = unknown_answer(accept)
-        if why != NO_ANSWER:
-            business = self._simulation.business
-            wrong = booking_error(business, day, Refusal(why), technician, ahead, window)
-        return {"code": wrong.code, "message": wrong.message, "field": wrong.field}
-
-
-def _told(came_to: Results) -> dict[str, int]:
-    """Results as whole numbers only: a vector environment keeps an array of each, without None."""
-    figures = came_to.as_dict()
-    del figures["seed"]  # `run_seed` alone tells it
-    return {name: value for name, value in figures.items() if value is not None}

@@ -11,7 +11,11 @@ from gymnasium.envs.registration import register
 
 __version__ = "0.1.0"
 
-register(id="TradesBench-v0", entry_point="tradesbench_gym.envs:TradesEnv")
+register(
+    id="TradesBench-v0",
+    entry_point="tradesbench_gym.envs:TradesEnv",
+    vector_entry_point="tradesbench_gym.envs:TradesVectorEnv",
+)
 
 
 def __getattr__(name: str) -> ModuleType:

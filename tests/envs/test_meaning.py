@@ -43,7 +43,7 @@ def test_a_booking_shows_in_its_own_slot_and_row(
     assert minutes[technician, ahead, window] == MINUTES[service]
     calls = env.desk["calls"]
     (job,) = calls[: int(env.desk["n_calls"])][calls["state"][: int(env.desk["n_calls"])] >= 4]
-    rows = seen["open_jobs"].reshape(256, 9)
+    rows = seen["open_jobs"].reshape(128, 9)
     assert rows[0].tolist() == [
         CallState.BOOKED,
         technician,

@@ -31,12 +31,15 @@ def test_the_plane_does_not_overflow_far_away() -> None:
 
 
 def test_a_pool_holds_every_address_once_by_zone_and_kind(town: RoadMap) -> None:
-    assert sorted(town.pool.tolist()) == list(range(ADDRESSES))
+    assert sorted(town.pool["address"].tolist()) == list(range(ADDRESSES))
     assert len(town.pool_start) == 2 * 3 + 1
     for zone in range(2):
         for kind in Kind:
             group = zone * 3 + kind
-            ids = town.pool[town.pool_start[group] : town.pool_start[group + 1]]
+            spots = town.pool[town.pool_start[group] : town.pool_start[group + 1]]
+            ids = spots["address"]
+            for name in ("x", "y", "anchor", "leg"):
+                assert (spots[name] == town.places[name][ids]).all()
             assert (town.places["zone"][ids] == zone).all()
             assert (town.places["kind"][ids] == kind).all()
             assert (np.diff(ids) > 0).all()

@@ -52,7 +52,7 @@ class Business:
     start_date: date
     params: npt.NDArray[np.void]
     places: npt.NDArray[np.void]
-    pool: npt.NDArray[np.int32]
+    pool: npt.NDArray[np.void]
     metres: npt.NDArray[np.int32]
 
     @cached_property
@@ -88,7 +88,7 @@ class Business:
     def play_step(self) -> Callable[..., tuple[np.int64, np.int64, np.int64]]:
         """The compiled step of this business's runs, `core.step.step`, without checks."""
         runs = np.zeros(1, self.run_dtype)
-        arrays = (runs, 0, self.params, self.places, self.pool, self.metres, np.zeros(1, LOG))
+        arrays = (runs, 0, self.params, self.pool, self.metres, np.zeros(1, LOG))
         action = where = np.zeros(0, np.int64)
         words = np.zeros(0, np.int32)
         return jit.settled(learning.step, *arrays, self.new_desks(), action, 0, where, words)

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.codes import CallState, Stop
-from tradesbench_gym.core.rules.calendar import is_weekend
+from tradesbench_gym.core.codes import Stop
+from tradesbench_gym.core.layout import NONE
+from tradesbench_gym.core.tally import COLUMNS, tally
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.errors import BookingError, PolicyError
 
@@ -94,26 +95,10 @@ def answer(run: Answerable, decide: Callable[[Desk], Any]) -> None:
 
 def results(simulation: Simulation) -> Results:
     """Count a run as it stands."""
-    run = simulation.record
-    calls = run["calls"][: int(run["n_calls"])]
-    state = calls["state"]
-    done = calls[state == CallState.DONE]
-    book = simulation.business.handbook
-    count: Callable[[Any], int] = np.count_nonzero
-    return Results(
-        seed=int(run["seed"]),
-        profit=simulation.profit_cents,
-        cash=simulation.cash_cents,
-        lowest_cash=int(run["lowest"]),
-        bankrupt_on=int(run["day"]) + 1 if run["bankrupt"] else None,
-        calls=len(calls),
-        completed=len(done),
-        missed=int(count(state == CallState.MISSED)),
-        failed=int(count(state == CallState.FAILED)),
-        cancelled=int(count(state == CallState.CANCELLED)),
-        declined=int(count(state == CallState.DECLINED)),
-        rejected=int(count((state == CallState.REJECTED) | (state == CallState.UNANSWERED))),
-        open=int(count((state >= CallState.BOOKED) & (state <= CallState.WORKING))),
-        installations=int(book["installation"][done["service"]].sum()),
-        weekend_jobs=sum(is_weekend(book, day) for day in done["day"].tolist()),
-    )
+    counts = np.zeros((1, len(COLUMNS)), np.int64)
+    runs = np.array([simulation.record])
+    tally(runs, np.ones(1, np.bool_), simulation.business.params, counts)
+    found: dict[str, int | None] = dict(zip(COLUMNS, counts[0].tolist(), strict=True))
+    if found["bankrupt_on"] == NONE:
+        found["bankrupt_on"] = None
+    return Results(seed=int(simulation.record["seed"]), **found)  # type: ignore[arg-type]

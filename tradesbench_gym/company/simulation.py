@@ -89,7 +89,7 @@ class Simulation:
             )
         b = self.business
         while True:
-            stop = engine.advance(self._runs, 0, b.params, b.places, b.pool, b.metres, self._logs)
+            stop = engine.advance(self._runs, 0, b.params, b.pool, b.metres, self._logs)
             if stop != Stop.EVENTS_FULL:
                 return Stop(int(stop))
             self._keep_events()
@@ -214,7 +214,7 @@ class Simulation:
         """
         b, total = self.business, 0
         play, runs, logs, desks = b.play_step, self._runs, self._logs, self._desks
-        fixed = (b.params, b.places, b.pool, b.metres, logs, desks)
+        fixed = (b.params, b.pool, b.metres, logs, desks)
         while True:
             answer, stop, cents = play(runs, 0, *fixed, action, last, where, words)
             last, total = int(answer), total + int(cents)

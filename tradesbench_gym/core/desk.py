@@ -24,30 +24,58 @@ def fill(runs: Runs, i: Int, desks: Runs, j: Int) -> None:
     """Write into desks[j], blank or last filled from the same run, what the dispatcher of runs[i]
     may know now.
     """
-    fill_desk(runs[i], desks[j], np.int64(1))
+    fill_desk(runs[i], desks[j])
 
 
 @rule
-def fill_desk(run: Record, desk: Record, same: Int) -> None:
-    """Copy every public field; the handbook and the plan's settings stay as they are.
-
-    With same = 1 the desk is blank or was last filled from this run: what is over stands there.
+def fill_desk(run: Record, desk: Record) -> None:
+    """Copy every public field into a desk that is blank or was last filled from this run; the
+    handbook and the plan's settings stay as they are.
     """
+    _fill_around(run, desk)
+    for number in range(np.int64(run["n_calls"])):
+        if not _is_over(desk["calls"][number]):  # most of a run is over
+            _fill_call(run["calls"][number], desk["calls"][number])
+    for day in range(run["route"].shape[0]):
+        _fill_route(run, desk, np.int64(day))
+
+
+@rule
+def fill_ahead(run: Record, desk: Record) -> None:
+    """Copy into any desk what observations and plans read: all but the routes of days gone by and
+    the calls that are on none of today's and later ones. The rest stays another run's.
+    """
+    _fill_around(run, desk)
+    today = np.int64(run["day"])
+    if run["line"] >= 0:
+        _fill_call(run["calls"][run["line"]], desk["calls"][run["line"]])
+    for day in range(today, today + np.int64(desk["handbook"]["booking_days"])):
+        _fill_route(run, desk, np.int64(day))
+        for technician in range(np.int64(desk["handbook"]["technicians"])):
+            number = np.int64(run["route"][day, technician])
+            while number >= 0:
+                _fill_call(run["calls"][number], desk["calls"][number])
+                number = np.int64(run["calls"][number]["next"])
+
+
+@rule
+def _fill_around(run: Record, desk: Record) -> None:
+    """Copy everything but calls and routes."""
     _fill_head(run, desk)
     for technician in range(run["technicians"].shape[0]):
         _fill_technician(run["technicians"][technician], desk["technicians"][technician])
     for day in range(np.int64(run["day"] + 1)):
         _fill_day(run["days"][day], desk["days"][day])
-    for number in range(np.int64(run["n_calls"])):
-        if same == 0 or not _is_over(desk["calls"][number]):  # most of a run is over
-            _fill_call(run["calls"][number], desk["calls"][number])
-    for day in range(run["route"].shape[0]):
-        for technician in range(run["route"].shape[1]):
-            desk["route"][day, technician] = run["route"][day, technician]
     for ahead in range(FORECAST_DAYS + 1):
         for zone in range(run["forecast"].shape[1]):
             desk["forecast"][ahead, zone]["high"] = run["forecast"][ahead, zone]["high"]
             desk["forecast"][ahead, zone]["condition"] = run["forecast"][ahead, zone]["condition"]
+
+
+@rule
+def _fill_route(run: Record, desk: Record, day: Int) -> None:
+    for technician in range(run["route"].shape[1]):
+        desk["route"][day, technician] = run["route"][day, technician]
 
 
 @rule

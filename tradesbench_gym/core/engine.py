@@ -34,8 +34,7 @@ from tradesbench_gym.core.rules.routes import (
 from tradesbench_gym.core.rules.weather import make_forecast, make_sky
 
 Runs = npt.NDArray[np.void]
-Places = npt.NDArray[np.void]
-Pool = npt.NDArray[np.int32]
+Pool = npt.NDArray[np.void]
 Metres = npt.NDArray[np.int32]
 
 _DAY_OPENED, _NEW_CALL, _CANCELLATION = (
@@ -126,9 +125,7 @@ def _send_home(run: Record, p: Record) -> None:
 
 
 @kernel
-def advance(
-    runs: Runs, i: Int, params: Runs, places: Places, pool: Pool, metres: Metres, logs: Runs
-) -> np.int64:
+def advance(runs: Runs, i: Int, params: Runs, pool: Pool, metres: Metres, logs: Runs) -> np.int64:
     """Let the world run until somebody may want to know: a `Stop`. A call on the line stops it at
     once.
     """
@@ -141,15 +138,13 @@ def advance(
             return np.int64(_NEW_CALL)
         if log["count"] > LOG_EVENTS - LOG_ROOM:
             return np.int64(_EVENTS_FULL)
-        stop = _one_thing(run, p, places, pool, metres, log)
+        stop = _one_thing(run, p, pool, metres, log)
         if stop != 0:
             return stop
 
 
 @rule
-def _one_thing(
-    run: Record, p: Record, places: Places, pool: Pool, metres: Metres, log: Record
-) -> np.int64:
+def _one_thing(run: Record, p: Record, pool: Pool, metres: Metres, log: Record) -> np.int64:
     """Do the one thing that comes next; the stop it is worth, or 0."""
     if run["phase"] == _NIGHT:
         return _next_morning(run, p, log)
@@ -169,7 +164,7 @@ def _one_thing(
     elif what == _BY_CANCELLATION:
         return _cancel(run, p, metres, log)
     elif what == _BY_CALL:
-        number = ring(run, p, places, pool)
+        number = ring(run, p, pool)
         emit(run, log, _SAID_RANG, number, NONE)
         return np.int64(_NEW_CALL)
     else:

@@ -11,13 +11,24 @@ from llvmlite import ir
 from numba import types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic, overload, register_jitable
+from numba.np.arrayobj import make_array
 
 from tradesbench_gym.core import codecache
 
 P = ParamSpec("P")
 R = TypeVar("R")
+A = TypeVar("A")
 
-__all__ = ["announce", "compiled_as", "high_half", "kernel", "rule", "settled", "warm_needed"]
+__all__ = [
+    "announce",
+    "borrowed",
+    "compiled_as",
+    "high_half",
+    "kernel",
+    "rule",
+    "settled",
+    "warm_needed",
+]
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -94,6 +105,31 @@ def high_half(_typing: Any, a: Any, b: Any) -> Any:
         return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
 
     return types.uint64(types.uint64, types.uint64), write
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _without_owner(_typing: Any, array: Any) -> Any:
+    def write(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        seen = make_array(signature.args[0])(context, builder, value=given[0])
+        for owner in ("meminfo", "parent"):
+            setattr(seen, owner, ir.Constant(getattr(seen, owner).type, None))
+        return seen._getvalue()
+
+    return array(array), write
+
+
+def borrowed(array: A) -> A:
+    """The array as one that its caller keeps alive, which kernels need not count references to.
+
+    Handing an array to a function of the rules costs two atomic additions, and a step does that a
+    hundred times: a fifth of its time. For kernels to call on their arguments, once.
+    """
+    return array
+
+
+@compiled_as(borrowed)
+def _borrowed_at_once(array: A) -> A:
+    return _without_owner(array)  # type: ignore[no-any-return]
 
 
 def warm_needed() -> bool:

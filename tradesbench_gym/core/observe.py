@@ -74,8 +74,13 @@ def write_mask(desk: Record, mask: Mask, start: Int) -> None:
                 mask[own + slot] = mask[start + twin * slots + slot]
             continue
         on_call = np.int64(book["on_call"][technician])
+        # Of later days only one thing matters: whether they are weekend.
+        workday = _open_windows(book, clock, today + days, False, on_call, installs)
+        weekend = _open_windows(book, clock, today + days, True, on_call, installs)
+        let_out = _open_windows(book, clock, today, is_weekend(book, today), on_call, installs)
         for ahead in range(days):
-            let_out = _open_windows(book, clock, today + ahead, on_call, installs)
+            if ahead > 0:
+                let_out = weekend if is_weekend(book, today + ahead) else workday
             for window in range(windows):
                 mask[own + ahead * windows + window] = (let_out >> window) & 1
 
@@ -90,9 +95,10 @@ def _same_hours(book: Record, technician: Int) -> np.int64:
 
 
 @rule
-def _open_windows(book: Record, clock: Int, day: Int, on_call: Int, installs: bool) -> np.int64:
+def _open_windows(
+    book: Record, clock: Int, day: Int, weekend: bool, on_call: Int, installs: bool
+) -> np.int64:
     """The windows of a day that are let out, a bit each."""
-    weekend = is_weekend(book, day)
     bits = np.int64(0)
     for window in range(np.int64(book["windows"])):
         if slot_refusal(book, clock, day, weekend, window, on_call, installs) == 0:

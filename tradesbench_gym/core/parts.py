@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tradesbench_gym.core.codes import Entry
 from tradesbench_gym.core.layout import FORECAST_DAYS
 
-OPEN_JOBS = 256
+OPEN_JOBS = 128
 JOB_COLUMNS = 9
 COUNTS = 8
 WORD = 4

@@ -10,7 +10,6 @@ from tradesbench_gym.core.desk import fill_desk
 from tradesbench_gym.core.engine import (
     ACCEPTED,
     Metres,
-    Places,
     Pool,
     Runs,
     acknowledge,
@@ -40,7 +39,6 @@ def step(
     runs: Runs,
     i: Int,
     params: Runs,
-    places: Places,
     pool: Pool,
     metres: Metres,
     logs: Runs,
@@ -61,24 +59,25 @@ def step(
     before = np.int64(run["cash"])
     answered = last
     if action.shape[0] > 0 and run["line"] >= 0:
-        answered = _answer(runs, i, params, metres, logs, action)
+        answered = answer_call(runs, i, params, metres, logs, action)
     while True:
-        stop = advance(runs, i, params, places, pool, metres, logs)
+        stop = advance(runs, i, params, pool, metres, logs)
         if stop in (_NEW_CALL, _ENDED, _EVENTS_FULL):
             break
         if stop == _CANCELLATION:
             acknowledge(runs, i, logs)
     if stop != _EVENTS_FULL:
-        fill_desk(run, desks[i], np.int64(1))
+        fill_desk(run, desks[i])
         last = max(np.int64(answered), np.int64(REFUSED))
         write_out(desks[i], last, where, np.int64(runs.shape[0]), i, words)
     return np.int64(answered), stop, np.int64(run["cash"]) - before
 
 
 @rule
-def _answer(
+def answer_call(
     runs: Runs, i: Int, params: Runs, metres: Metres, logs: Runs, action: npt.NDArray[np.int64]
 ) -> np.int64:
+    """What became of a learner's answer to the call on the line, as `step` tells it."""
     day = np.int64(runs[i]["day"])
     if action[0] != 1:
         turn_away(runs, i, logs, np.int64(1))

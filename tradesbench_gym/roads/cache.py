@@ -31,10 +31,10 @@ from tradesbench_gym.roads.container import (
 )
 from tradesbench_gym.roads.content import AddressTable, Content, Network, describe
 from tradesbench_gym.roads.index import pools, street_order
-from tradesbench_gym.roads.layout import Int32Array, Plane, read_only
+from tradesbench_gym.roads.layout import Int32Array, Plane, Records, read_only
 
 ENTRY: Final = "entry.json"
-ENTRY_LAYOUT: Final = 2
+ENTRY_LAYOUT: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Unpacked:
 
     content: Content
     digest: str
-    pool: Int32Array
+    pool: Records
     pool_start: Int32Array
     street_order: Int32Array
     street_start: Int32Array

@@ -9,21 +9,25 @@ import numpy as np
 import numpy.typing as npt
 
 from tradesbench_gym.roads.content import AddressTable
-from tradesbench_gym.roads.layout import Int32Array, Kind, Records
+from tradesbench_gym.roads.layout import SPOT, Int32Array, Kind, Records
 
 
-def pools(places: Records, zones: int) -> tuple[Int32Array, Int32Array]:
-    """Address ids grouped by zone × 3 + kind, ascending within a group, and the group offsets.
+def pools(places: Records, zones: int) -> tuple[Records, Int32Array]:
+    """Addresses grouped by zone × 3 + kind, ids ascending within a group, and the group offsets.
 
-    Returns int32 arrays of shapes (addresses,) and (zones × 3 + 1,).
+    Returns arrays of dtype SPOT, shape (addresses,), and int32, shape (zones × 3 + 1,).
     """
     group = places["zone"].astype(np.int16) * len(Kind) + places["kind"]
     # A stable sort of 16-bit keys is a radix sort: linear, and the same everywhere.
-    order = np.argsort(group, kind="stable").astype(np.int32)
+    order = np.argsort(group, kind="stable")
+    spots = np.empty(len(places), SPOT)
+    spots["address"] = order
+    for name in ("x", "y", "anchor", "leg"):
+        spots[name] = places[name][order]
     sizes = np.bincount(group, minlength=zones * len(Kind))
     starts = np.zeros(zones * len(Kind) + 1, dtype=np.int32)
     np.cumsum(sizes, out=starts[1:])
-    return order, starts
+    return spots, starts
 
 
 def street_order(table: AddressTable) -> tuple[Int32Array, Int32Array]:

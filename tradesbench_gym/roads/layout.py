@@ -38,6 +38,13 @@ PLACE: Final = np.dtype(
 )
 """One address: degrees × 10⁶, whole metres east and north of the origin, anchor, metres to it."""
 
+SPOT: Final = np.dtype(
+    [("address", "<i4"), ("x", "<i4"), ("y", "<i4"), ("anchor", "<i4"), ("leg", "<i4")]
+)
+"""An address in a pool: its id, and of `PLACE` what a run notes of a caller, in one place, for a
+caller is drawn from anywhere in the city and every look at another table costs a wait for memory.
+"""
+
 ANCHOR: Final = np.dtype(
     [("lat_e6", "<i4"), ("lon_e6", "<i4"), ("x", "<i4"), ("y", "<i4"), ("zone", "<i4")]
 )

@@ -84,7 +84,7 @@ class RoadMap:
     - `anchors`: (A,) array of dtype ANCHOR
     - `metres`: (A, A) int32, road metres from anchor i to anchor j along the fastest route,
       diagonal 0; nothing promises symmetry
-    - `pool`: (N,) int32, address ids grouped by zone × 3 + kind
+    - `pool`: (N,) array of dtype SPOT, addresses grouped by zone × 3 + kind
     - `pool_start`: (zones × 3 + 1,) int32, where each group begins in `pool`
     - `landmarks`: tuple of `Landmark`, what a drawing shows besides roads
 

@@ -67,9 +67,7 @@ def _add_due(run: Record, p: Record, day: Int, stream: Int, count: Int) -> None:
 
 
 @rule
-def ring(
-    run: Record, p: Record, places: npt.NDArray[np.void], pool: npt.NDArray[np.int32]
-) -> np.int64:
+def ring(run: Record, p: Record, pool: npt.NDArray[np.void]) -> np.int64:
     """Put the next call of the day on the line and return its index."""
     due = run["due"][run["due_next"]]
     number = np.int64(run["n_calls"])
@@ -80,7 +78,7 @@ def ring(
     call["from_index"] = due["index"]
     call["state"] = _RINGING
     _leave_blank(call)
-    _make_caller(run, p, call, places, pool)
+    _make_caller(run, p, call, pool)
     run["due_next"] += 1
     run["n_calls"] += 1
     run["line"] = number
@@ -103,9 +101,7 @@ def _leave_blank(call: Record) -> None:
 
 
 @rule
-def _make_caller(
-    run: Record, p: Record, call: Record, places: npt.NDArray[np.void], pool: npt.NDArray[np.int32]
-) -> None:
+def _make_caller(run: Record, p: Record, call: Record, pool: npt.NDArray[np.void]) -> None:
     """About a quarter of service callers are customers of the book; one who was lost is replaced by
     a new customer.
     """
@@ -127,7 +123,7 @@ def _make_caller(
             address_word = b2
     call["zone"] = zone
     call["customer"] = customer
-    _set_address(call, places, _address(p, pool, zone, customer, address_word))
+    _set_address(call, pool[_spot(p, zone, customer, address_word)])
     condition = weather_at(run, zone, np.int64(call["rang_at"]))
     call["urgent"] = 0
     if stream == SERVICE:
@@ -142,9 +138,8 @@ def _make_caller(
 
 
 @rule
-def _address(
-    p: Record, pool: npt.NDArray[np.int32], zone: Int, customer: Int, word: draws.Word
-) -> np.int64:
+def _spot(p: Record, zone: Int, customer: Int, word: draws.Word) -> np.int64:
+    """Where in the map's pool the address of a caller stands."""
     group = np.int64(zone) * MAX_CUSTOMER_TYPES + np.int64(customer)
     first, last = np.int64(p["pool_start"][group]), np.int64(p["pool_start"][group + 1])
     if first == last:  # a zone without addresses of this type: any address of the zone
@@ -153,13 +148,12 @@ def _address(
             np.int64(p["pool_start"][group]),
             np.int64(p["pool_start"][group + MAX_CUSTOMER_TYPES]),
         )
-    return np.int64(pool[first + draws.below(word, last - first)])
+    return first + draws.below(word, last - first)
 
 
 @rule
-def _set_address(call: Record, places: npt.NDArray[np.void], address: Int) -> None:
-    place = places[address]
-    call["address"] = address
+def _set_address(call: Record, place: Record) -> None:
+    call["address"] = place["address"]
     call["anchor"] = place["anchor"]
     call["leg"] = place["leg"]
     call["x"] = place["x"]

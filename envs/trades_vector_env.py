@@ -1,0 +1,290 @@
+"""The native batch: many runs stepped by compiled code at once, each step for step what
+`TradesEnv` plays. Loops over no run in Python but those that end or ask for what is not let out.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from tradesbench_gym.company.business import open_business
+from tradesbench_gym.company.simulation import as_word
+from tradesbench_gym.core.codes import Stop
+from tradesbench_gym.core.step import REJECTED
+from tradesbench_gym.core.tally import COLUMNS
+from tradesbench_gym.core.view import Desk
+from tradesbench_gym.envs.answers import ANSWERS, Refused
+from tradesbench_gym.envs.asking import (
+    as_actions,
+    as_mask,
+    as_seeds,
+    check_choice,
+    check_count,
+    salt_of,
+)
+from tradesbench_gym.envs.blocks import Block, Blocks
+from tradesbench_gym.envs.slices import Slices
+from tradesbench_gym.envs.spaces import action_space, observation_space, shape_of
+from tradesbench_gym.envs.trades_env import FIRST_OPEN_RUN, LAST_OPEN_RUN, OBSERVATIONS
+from tradesbench_gym.errors import ActionError
+
+Observation = dict[str, npt.NDArray[Any]]
+Flags = npt.NDArray[np.bool_]
+_ANSWERS = np.array([*ANSWERS, None], object)
+_CENTS = 100.0
+_ENDED = int(Stop.ENDED)
+_NOTHING = len(ANSWERS)
+_OPEN = np.uint64(0)
+_NO_INT64 = 2**63
+
+
+class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[Any]]):
+    """Many runs of `TradesBench-v0` at once, in compiled code.
+
+    What `gym.make_vec("TradesBench-v0", num_envs=n)` gives. Spaces, rewards, infos and the
+    numbering of runs are those of n `TradesEnv` behind Gymnasium's `SyncVectorEnv`, to the bit;
+    only the speed is another. `reset(seed=s)` plays run s + i in environment i, and a list of seeds
+    names each. Arguments of `TradesEnv` and:
+
+    | argument | default | meaning |
+    | --- | --- | --- |
+    | num_envs | 1 | runs in the batch |
+    | autoreset_mode | NEXT_STEP | or SAME_STEP, or DISABLED: see "reset_mask" of `reset` |
+    | copy | True | observations are never changed later; False: the next step overwrites them |
+    | threads | one a core | that play slices of at least 64 runs |
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        scenario: Any = "sunridge",
+        map: Any = "phoenix",  # noqa: A002 - the word of the trade
+        days: int | None = None,
+        start_date: Any = None,
+        observation: str = "desk",
+        strict: bool = False,
+        render_mode: str | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        copy: bool = True,
+        threads: int | None = None,
+    ) -> None:
+        self.num_envs = check_count("num_envs", num_envs)
+        check_choice("observation", observation, OBSERVATIONS)
+        check_choice("strict", strict, (False, True))
+        check_choice("render_mode", render_mode, (None, "ansi"))
+        check_choice("copy", copy, (False, True))
+        modes = tuple(mode.value for mode in AutoresetMode)
+        check_choice("autoreset_mode", getattr(autoreset_mode, "value", autoreset_mode), modes)
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"render_modes": ["ansi"], "autoreset_mode": self.autoreset_mode}
+        self.render_mode, self.strict, self._copy = render_mode, strict, copy
+        business = open_business(scenario, map, days, start_date)
+        planned = observation == "planned"
+        self._blocks = Blocks(shape_of(business), planned=planned, runs=num_envs)
+        self.single_action_space = action_space(self._blocks.shape)
+        self.single_observation_space = observation_space(business, planned=planned)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        wanted = cores or 1 if threads is None else check_count("threads", threads)
+        self._slices = Slices(business, num_envs, wanted)
+        self._refused = Refused(business)
+        self._block = self._blocks.take()
+        self._seeds = np.zeros(num_envs, np.uint64)
+        self._carried = np.zeros(num_envs, np.int64)
+        self._begun, self._ended, self._named = (np.zeros(num_envs, np.bool_) for _ in range(3))
+        self._randoms: list[np.random.Generator | int | None] = [None] * num_envs
+
+    # -- Gymnasium --
+
+    def reset(
+        self,
+        *,
+        seed: int | list[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin a run in every environment, or in those of `options["reset_mask"]`.
+
+        Args:
+            seed: s for runs s, s + 1 …; a list with one for each environment, None to draw it.
+            options: "salt" as in `TradesEnv.reset`, and "reset_mask", bool, shape (num_envs,).
+
+        Raises:
+            StateError, ActionError: as `TradesEnv.reset`, or a mask or list of another kind;
+                nothing has changed.
+
+        """
+        given = dict(options) if isinstance(options, dict) else options
+        chosen = np.ones(self.num_envs, np.bool_)
+        if isinstance(given, dict) and "reset_mask" in given:
+            chosen = as_mask(given.pop("reset_mask"), self.num_envs)
+        salt = as_word(salt_of(given), "salt")
+        seeds = as_seeds(seed, self.num_envs)
+        for i in np.flatnonzero(chosen).tolist():
+            number = seeds[i]
+            self._named[i] = number is not None
+            if number is not None:
+                self._randoms[i] = self._seeds[i] = number
+        self._begun |= chosen
+        self._ended &= ~chosen
+        block = self._next_block()
+        self._begin(chosen, block, salt)
+        if not chosen.all():
+            self._slices.show(~chosen, self._blocks.where, block.words)
+        return block.observation(), self._info(chosen, block)
+
+    def step(
+        self, actions: npt.NDArray[np.int64]
+    ) -> tuple[Observation, npt.NDArray[np.float64], Flags, Flags, dict[str, Any]]:
+        """Answer the call of every run and play on; see `TradesEnv.step`.
+
+        Raises:
+            ActionError: actions that are not four whole numbers a run, or a run that was never
+                begun or, with autoreset disabled, is over; with `strict` an offer that is not let
+                out. It names the environment, and nothing has changed in any.
+
+        """
+        chosen = as_actions(actions, self.num_envs)
+        if not self._begun.all() or (
+            self.autoreset_mode is AutoresetMode.DISABLED and self._ended.any()
+        ):
+            self._ask_for_reset()
+        playing = ~self._ended
+        if self.strict:
+            self._refuse_if_wrong(chosen, playing)
+        block = self._next_block()
+        fresh = self._ended
+        if fresh.any():
+            self._begin(fresh, block)
+        self._slices.step(playing, chosen, self._blocks.where, block.words)
+        cents = np.where(playing, self._slices.cents + self._carried, 0)
+        self._carried[playing] = 0
+        ended = playing & (self._slices.stops == _ENDED)
+        self._ended = ended
+        going = playing
+        final: dict[str, Any] = {}
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and ended.any():
+            going = playing & ~ended
+            final = self._final(ended, block, chosen)
+            self._begin(ended, block)
+        info = self._info(self._begun, block) | self._told(going, chosen) | final
+        if going is playing and ended.any():
+            info |= self._results(ended)
+        return (
+            block.observation(),
+            cents / _CENTS,
+            ended.copy(),
+            np.zeros(self.num_envs, np.bool_),
+            info,
+        )
+
+    def render(self) -> tuple[str, ...] | None:
+        """The board of every run, as text."""
+        from tradesbench_gym.envs.rendering import show
+
+        if self.render_mode is None:
+            gym.logger.warn('render() does nothing without make_vec(..., render_mode="ansi")')
+            return None
+        business = self._slices.business
+        desks = [Desk(self._slices.desk(i)) for i in range(self.num_envs)]
+        return tuple(show(business, desk, "ansi") or "" for desk in desks)
+
+    def close_extras(self) -> None:
+        """Let the threads go."""
+        self._slices.close()
+
+    # -- for learners --
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Legal actions in sb3-contrib's form for the flattened action of each run.
+
+        Shape (num_envs, 1 + technicians x 14 x 6), bool: entry 0 is "reject".
+        """
+        masks = np.ones((self.num_envs, 1 + self._blocks.shape.slots), np.bool_)
+        self._slices.masks(masks)
+        return masks
+
+    # -- within --
+
+    def _next_block(self) -> Block:
+        if self._copy:
+            self._block = self._blocks.take()
+        return self._block
+
+    def _begin(self, chosen: Flags, block: Block, salt: np.uint64 = _OPEN) -> None:
+        """Begin the chosen runs; those without a seed of their own draw it."""
+        for i in np.flatnonzero(chosen & ~self._named).tolist():
+            self._seeds[i] = self._random(i).integers(FIRST_OPEN_RUN, LAST_OPEN_RUN)
+        self._named[chosen] = False
+        self._slices.begin(chosen, self._seeds, salt, self._blocks.where, block.words)
+        self._carried[chosen] = self._slices.cents[chosen]
+
+    def _random(self, i: int) -> np.random.Generator:
+        """Environment i's own generator, made when it is first needed."""
+        made = self._randoms[i]
+        if not isinstance(made, np.random.Generator):
+            made = self._randoms[i] = seeding.np_random(made)[0]
+        return made
+
+    def _ask_for_reset(self) -> None:
+        which = int(np.flatnonzero(self._ended | ~self._begun)[0])
+        raise ActionError(
+            f"environment {which}: the run is over or was never begun: call reset() first",
+            code="reset_needed",
+        )
+
+    def _refuse_if_wrong(self, chosen: npt.NDArray[np.int64], playing: Flags) -> None:
+        why = self._slices.why_refused(chosen)
+        for i in np.flatnonzero(playing & (why < 0)).tolist():
+            raise self._refused.error(int(why[i]), chosen[i].tolist(), f"environment {i}: ")
+
+    # -- infos, as Gymnasium's vector environments lay them out --
+
+    def _info(self, shown: Flags, block: Block) -> dict[str, Any]:
+        seeds, mask = self._seeds.copy(), block.mask
+        if not shown.all():
+            seeds[~shown], mask = 0, np.where(shown[:, None, None, None], mask, 0).astype(np.int8)
+        numbers = seeds if seeds.max() >= _NO_INT64 else seeds.astype(np.int64)
+        return _marked({"run_seed": numbers, "action_mask": mask}, shown)
+
+    def _told(self, which: Flags, chosen: npt.NDArray[np.int64]) -> dict[str, Any]:
+        if not which.any():
+            return {}
+        answers = self._slices.answers
+        words = _ANSWERS[np.where(which, np.maximum(answers, REJECTED), _NOTHING)]
+        told = _marked({"answer": words}, which)
+        wrong = which & (answers < 0)
+        if wrong.any():
+            told |= _marked({"error": self._refused.told_many(wrong, answers, chosen)}, wrong)
+        return told
+
+    def _results(self, ended: Flags) -> dict[str, Any]:
+        counts = self._slices.tally(ended)
+        found = dict(zip(COLUMNS, counts.T, strict=True))
+        days = found.pop("bankrupt_on")
+        told = _marked(found, ended)
+        if (bankrupt := days > 0).any():
+            told |= _marked({"bankrupt_on": np.where(bankrupt, days, 0)}, bankrupt)
+        return _marked({"results": told}, ended)
+
+    def _final(self, ended: Flags, block: Block, chosen: npt.NDArray[np.int64]) -> dict[str, Any]:
+        """What ended runs showed at last, to be taken before others begin in their place."""
+        last = np.full(self.num_envs, None, object)
+        for i in np.flatnonzero(ended).tolist():
+            last[i] = {name: array[i].copy() for name, array in block.observation().items()}
+        told = self._info(ended, block) | self._told(ended, chosen) | self._results(ended)
+        return _marked({"final_obs": last, "final_info": told}, ended)
+
+
+def _marked(values: dict[str, Any], which: Flags) -> dict[str, Any]:
+    """Each value with the array beside it that says whose entries are meant."""
+    own = which.copy()
+    return values | {f"_{name}": own for name in values}

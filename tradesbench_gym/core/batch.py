@@ -1,0 +1,155 @@
+"""Many runs in one call, for a learner's batch: begin them, or answer each one's call and play on.
+
+A call covers a slice of an array of runs, so that one thread a core can take a slice each: the
+slices share nothing but what is read only. Events are not kept, and a slice fills one desk for run
+after run. The rules are those of a single run; nothing here knows more than `core/step.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tradesbench_gym.core.codes import Stop, code
+from tradesbench_gym.core.desk import fill_ahead
+from tradesbench_gym.core.engine import Metres, Pool, Runs, acknowledge, advance, start
+from tradesbench_gym.core.jit import borrowed, kernel, rule
+from tradesbench_gym.core.layout import Int
+from tradesbench_gym.core.observe import write_mask, write_out
+from tradesbench_gym.core.parts import Where, Words
+from tradesbench_gym.core.rules.calendar import refusal
+from tradesbench_gym.core.step import NO_ANSWER, REFUSALS, REFUSED, answer_call
+
+Whole = npt.NDArray[np.int64]
+Seeds = npt.NDArray[np.uint64]
+Flags = npt.NDArray[np.bool_]
+
+_NEW_CALL, _ENDED = code(Stop.NEW_CALL), code(Stop.ENDED)
+_CANCELLATION, _EVENTS_FULL = code(Stop.CANCELLATION), code(Stop.EVENTS_FULL)
+_ONE = np.int64(1)
+_FIRST = np.int64(0)
+
+
+@kernel
+def begin(
+    runs: Runs,
+    chosen: Flags,
+    first: Int,
+    until: Int,
+    params: Runs,
+    pool: Pool,
+    metres: Metres,
+    log: Runs,
+    desk: Runs,
+    seeds: Seeds,
+    salt: np.uint64,
+    where: Where,
+    words: Words,
+    stops: Whole,
+    cents: Whole,
+) -> None:
+    """Begin the chosen runs of a slice anew, play each on to its first call, and write what it
+    shows, its stop and its change of cash until then.
+    """
+    runs, params, pool, metres = borrowed(runs), borrowed(params), borrowed(pool), borrowed(metres)
+    log, desk, where, words = borrowed(log), borrowed(desk), borrowed(where), borrowed(words)
+    size = np.int64(runs.itemsize)
+    content = runs.view(np.uint8)
+    for i in range(first, until):
+        if chosen[i]:
+            content[i * size : (i + 1) * size] = 0
+            run = runs[i : i + 1]
+            start(run, _FIRST, params, seeds[i], salt)
+            before = np.int64(run[0]["cash"])
+            stops[i] = _play_on(run, params, pool, metres, log)
+            cents[i] = np.int64(run[0]["cash"]) - before
+            fill_ahead(run[0], desk[0])
+            write_out(desk[0], np.int64(REFUSED), where, np.int64(runs.shape[0]), i, words)
+
+
+@kernel
+def step(
+    runs: Runs,
+    chosen: Flags,
+    first: Int,
+    until: Int,
+    params: Runs,
+    pool: Pool,
+    metres: Metres,
+    log: Runs,
+    desk: Runs,
+    actions: Whole,
+    where: Where,
+    words: Words,
+    answers: Whole,
+    stops: Whole,
+    cents: Whole,
+) -> None:
+    """Answer the call of each chosen run of a slice with its row of `actions`, shape (runs, 4), and
+    play on: `core.step.step` for many.
+    """
+    runs, params, pool, metres = borrowed(runs), borrowed(params), borrowed(pool), borrowed(metres)
+    log, desk, where, words = borrowed(log), borrowed(desk), borrowed(where), borrowed(words)
+    actions = borrowed(actions)
+    for i in range(first, until):
+        if chosen[i]:
+            run = runs[i : i + 1]
+            before = np.int64(run[0]["cash"])
+            log[0]["count"] = 0
+            answers[i] = answer_call(run, _FIRST, params, metres, log, actions[i])
+            stops[i] = _play_on(run, params, pool, metres, log)
+            cents[i] = np.int64(run[0]["cash"]) - before
+            fill_ahead(run[0], desk[0])
+            last = max(np.int64(answers[i]), np.int64(REFUSED))
+            write_out(desk[0], last, where, np.int64(runs.shape[0]), i, words)
+
+
+@rule
+def _play_on(run: Runs, params: Runs, pool: Pool, metres: Metres, log: Runs) -> np.int64:
+    """Play one run on to its next call or its end, letting go of its events."""
+    log[0]["count"] = 0
+    while True:
+        stop = advance(run, _FIRST, params, pool, metres, log)
+        if stop in (_NEW_CALL, _ENDED):
+            return np.int64(stop)
+        if stop == _CANCELLATION:
+            acknowledge(run, _FIRST, log)
+        elif stop == _EVENTS_FULL:
+            log[0]["count"] = 0
+
+
+@kernel
+def show(runs: Runs, chosen: Flags, desk: Runs, lasts: Whole, where: Where, words: Words) -> None:
+    """Write what the chosen runs show now."""
+    for i in range(runs.shape[0]):
+        if chosen[i]:
+            fill_ahead(runs[i], desk[0])
+            write_out(desk[0], lasts[i], where, np.int64(runs.shape[0]), i, words)
+
+
+@kernel
+def masks(runs: Runs, desk: Runs, masks: npt.NDArray[np.int8]) -> None:
+    """Write 1 for each offer let out, from the second entry of each run's row on, others 0."""
+    for i in range(runs.shape[0]):
+        fill_ahead(runs[i], desk[0])
+        masks[i, 1:] = 0
+        write_mask(desk[0], masks[i], np.int64(1))
+
+
+@kernel
+def why_refused(runs: Runs, params: Runs, actions: Whole, why: Whole) -> None:
+    """What `step` would answer where an offer is not let out, below zero; 0 where it is. Changes
+    nothing.
+    """
+    for i in range(runs.shape[0]):
+        run, action = runs[i], actions[i]
+        why[i] = 0
+        if run["line"] < 0 or action[0] == 0:
+            continue
+        found = np.int64(NO_ANSWER)
+        if action[0] == _ONE:
+            service = np.int64(run["calls"][run["line"]]["service"])
+            book = params[0]["handbook"]
+            found = refusal(book, run["clock"], service, action[1], action[2], action[3])
+        if found != 0:
+            why[i] = -found - REFUSALS * np.int64(run["day"])
