@@ -55,6 +55,16 @@ COMMANDS = {
         "audit",
         "Play the run of a world file again and prove every row of it.",
     ),
+    "serve": Place(
+        "tradesbench_gym.commands.serve",
+        "serve",
+        "Serve the run of a world file over HTTP: the company to an agent, the run to its driver.",
+    ),
+    "docs": Place(
+        "tradesbench_gym.commands.docs",
+        "docs",
+        "Write the reference of the company's API and the handbook into a folder.",
+    ),
     "diff": Place(
         "tradesbench_gym.commands.diff", "diff", "Name the first event in which two runs part."
     ),

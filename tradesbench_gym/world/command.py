@@ -35,7 +35,7 @@ ARGUMENTS: dict[Command, tuple[str, ...]] = {
     Command.REJECT: (),
     Command.LEAVE_UNANSWERED: (),
     Command.ACKNOWLEDGE: (),
-    Command.REGISTER: ("address",),
+    Command.REGISTER: ("address", "books"),
 }
 """The arguments of each command: whole numbers, all of them there, and no other."""
 
@@ -49,7 +49,7 @@ def _offer(simulation: Simulation, given: Arguments) -> int:
 
 
 def _register(simulation: Simulation, given: Arguments) -> None:
-    simulation.register(given["address"])
+    simulation.register(given["address"], given["books"])
 
 
 _DOERS: dict[Command, Callable[[Simulation, Arguments], int | None]] = {

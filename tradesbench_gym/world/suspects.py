@@ -136,6 +136,6 @@ def _possible(simulation: Simulation) -> Iterator[tuple[Command, dict[str, int]]
     plain: list[tuple[Command, dict[str, int]]] = [
         (Command.REJECT, {}),
         (Command.LEAVE_UNANSWERED, {}),
-        (Command.REGISTER, {"address": address}),
+        *((Command.REGISTER, {"address": address, "books": books}) for books in (1, 2, 3)),
     ]
     return iter([*plain, *offers])

@@ -24,6 +24,7 @@ from tradesbench_gym.company.events import Event
 from tradesbench_gym.company.scenario import Scenario
 from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core.codes import Stop
+from tradesbench_gym.core.engine import CUSTOMER, LOCATION
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.errors import BookingError
 from tradesbench_gym.world import files
@@ -161,16 +162,16 @@ class World:
         """Acknowledge the cancellation on the line; see `Simulation.acknowledge`."""
         self._do(Command.ACKNOWLEDGE, {})
 
-    def register(self, address: str | int) -> int:
-        """Enter the caller and the location of the job in the company's books; the address's id.
-        See `Simulation.register`.
+    def register(self, address: str | int, books: int = CUSTOMER | LOCATION) -> int:
+        """Enter the caller, the location of the job or both in the company's books; the address's
+        id. See `Simulation.register`.
         """
         with self._turn:
             found = address
             if isinstance(address, str) and self._simulation.line is not None:
                 found = self._simulation.business.roadmap.find(address)
             wanted = {"address": found} if isinstance(found, str) else whole(address=found)
-            self._do(Command.REGISTER, wanted)
+            self._do(Command.REGISTER, {**wanted, **whole(books=books)})
             return int(found)
 
     # -- looking -----------------------------------------------------------------------------------

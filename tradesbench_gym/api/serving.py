@@ -1,0 +1,127 @@
+"""Running the servers until somebody asks them to stop: two applications, two sockets, one loop.
+
+A request that is being answered when the signal comes is answered. This module knows no operation
+and no run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from tradesbench_gym.api.listening import Listener
+
+_PATIENCE_SECONDS = 5
+_KEEP_ALIVE_SECONDS = 60
+_POLL_SECONDS = 0.05
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it answers, and leaves the process's signals alone: there are two."""
+
+    def __init__(self, app: ASGIApp, answers: Callable[[], None]) -> None:
+        super().__init__(_settings(app))
+        self._answers = answers
+
+    def capture_signals(self) -> Any:
+        return nullcontext()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._answers()
+
+
+def serve(
+    served: Sequence[tuple[ASGIApp, Listener]],
+    ready: Callable[[], None],
+    stopped: threading.Event | None = None,
+) -> signal.Signals | None:
+    """Serve applications until SIGINT or SIGTERM, or until an event is set; the signal, if any.
+
+    Args:
+        served: each application with the socket it is asked on.
+        ready: called once all of them answer.
+        stopped: for who serves in a thread of his own.
+
+    """
+    waited_for = len(served)
+    caught: list[signal.Signals] = []
+
+    def answers() -> None:
+        nonlocal waited_for
+        waited_for -= 1
+        if waited_for == 0:
+            ready()
+
+    servers = [(_Server(app, answers), listener) for app, listener in served]
+
+    def stop(number: int) -> None:
+        caught.append(signal.Signals(number))
+        for server, _ in servers:
+            server.should_exit = True
+            server.force_exit = len(caught) > 1
+
+    with _signals(stop):
+        asyncio.run(_serve(servers, stopped))
+    return caught[0] if caught else None
+
+
+def _settings(app: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        # The same everywhere, whatever else is installed.
+        loop="asyncio",
+        http="h11",
+        ws="none",
+        lifespan="off",
+        # Its lines would hold what clients write into the path.
+        access_log=False,
+        log_config=None,
+        log_level="warning",
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_PATIENCE_SECONDS,
+    )
+
+
+async def _serve(
+    servers: Sequence[tuple[_Server, Listener]], stopped: threading.Event | None
+) -> None:
+    running = [
+        asyncio.ensure_future(server.serve(sockets=[listener.socket]))
+        for server, listener in servers
+    ]
+    while not any(one.done() for one in running):
+        if stopped is not None and stopped.is_set():
+            break
+        await asyncio.wait(
+            running,
+            timeout=None if stopped is None else _POLL_SECONDS,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+    for server, _ in servers:  # one without the other is of no use
+        server.should_exit = True
+    await asyncio.gather(*running)
+
+
+@contextmanager
+def _signals(stop: Callable[[int], None]) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals come to the main thread alone
+        return
+    before = {one: signal.signal(one, lambda number, _: stop(number)) for one in _STOPS}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
