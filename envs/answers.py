@@ -17,9 +17,8 @@ from tradesbench_gym.errors import ActionError, TradesBenchError
 
 ANSWERS = ("none", "rejected", "declined", "accepted")
 """By what `core.step` answers; what was not let out counts as rejected."""
-_KEPT = 10_000
+_KEPT = 50_000
 
-Told = dict[str, str | None]
 _TOLD = ("code", "message", "field")
 
 
@@ -32,38 +31,38 @@ class Refused:
 
     def __init__(self, business: Business) -> None:
         self._business = business
-        self._kept: dict[tuple[int, ...], Told] = {}
+        self._kept: dict[tuple[int, ...], tuple[str | None, ...]] = {}
 
-    def told(self, answer: int, action: tuple[int, ...]) -> Told:
+    def told(self, answer: int, action: tuple[int, ...]) -> dict[str, str | None]:
         """Code, sentence and field for an answer below zero to four numbers; the caller's own."""
-        return self._told((answer, *action)).copy()
+        asked = (answer, *action)
+        return dict(zip(_TOLD, self._kept.get(asked) or self._put(asked), strict=True))
 
     def told_many(
         self, which: npt.NDArray[np.bool_], answers: npt.NDArray[Any], actions: npt.NDArray[Any]
     ) -> dict[str, npt.NDArray[Any]]:
         """`told` for a batch, as arrays with an entry for each run; None where it was let out."""
-        found = {name: np.full(len(which), None, object) for name in _TOLD}
         places = np.flatnonzero(which)
         asked = map(tuple, np.column_stack((answers[places], actions[places])).tolist())
-        told = [self._told(one) for one in asked]
-        for name, array in found.items():
-            array[places] = [one[name] for one in told]
-        return found | {f"_{name}": which.copy() for name in found}
+        told = [self._kept.get(one) or self._put(one) for one in asked]
+        found: dict[str, npt.NDArray[Any]] = {}
+        for name, column in zip(_TOLD, zip(*told, strict=True), strict=True):
+            found[name] = np.full(len(which), None, object)
+            found[name][places] = column
+            found[f"_{name}"] = which.copy()
+        return found
 
     def error(self, answer: int, action: tuple[int, ...], whose: str = "") -> ActionError:
         """The same to be raised, with a word before it that says whose action it was."""
         wrong = self._wrong(answer, *action)
         return ActionError(whose + wrong.message, code=wrong.code, field=wrong.field)
 
-    def _told(self, asked: tuple[int, ...]) -> Told:
-        found = self._kept.get(asked)
-        if found is None:
-            if len(self._kept) >= _KEPT:
-                self._kept.clear()
-            wrong = self._wrong(*asked)
-            found = {"code": wrong.code, "message": wrong.message, "field": wrong.field}
-            self._kept[asked] = found
-        return found
+    def _put(self, asked: tuple[int, ...]) -> tuple[str | None, ...]:
+        if len(self._kept) >= _KEPT:
+            self._kept.clear()
+        wrong = self._wrong(*asked)
+        self._kept[asked] = wrong.code, wrong.message, wrong.field
+        return self._kept[asked]
 
     def _wrong(
         self, answer: int, accept: int, technician: int, ahead: int, window: int

@@ -57,7 +57,7 @@ def as_actions(actions: Any, runs: int) -> npt.NDArray[np.int64]:
             code="malformed_action",
             field="action",
         )
-    return np.ascontiguousarray(given, np.int64)
+    return np.require(given, np.int64, ("C", "ALIGNED", "WRITEABLE"))
 
 
 def as_seeds(seed: Any, runs: int) -> list[int | None]:
@@ -70,7 +70,7 @@ def as_seeds(seed: Any, runs: int) -> list[int | None]:
     """
     if seed is None:
         return [None] * runs
-    if isinstance(seed, list | tuple | np.ndarray):
+    if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim > 0):
         if len(seed) != runs:
             raise ActionError(
                 f"a list of seeds names one for each of {runs} environments, not {len(seed)}",

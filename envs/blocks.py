@@ -17,7 +17,7 @@ from tradesbench_gym.core.parts import MASK, OBSERVATION, PARTS, PLANNED, WORD, 
 from tradesbench_gym.envs.spaces import Shape
 
 _KEPT = 3
-"""Blocks in turn: while one is filled, a loop still holds the observation before it."""
+"""While one is filled, a loop still holds the observation before it, and perhaps another."""
 # Counts of references say nothing about other threads where there is no GIL.
 _COUNTS_ARE_RIGHT = getattr(sys, "_is_gil_enabled", lambda: True)()
 
@@ -67,7 +67,6 @@ class Blocks:
         self._one = runs is None
         self._planned = planned
         self._kept = [Block(self) for _ in range(_KEPT)]
-        self._turn = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies begin with blocks of their own."""
@@ -75,10 +74,16 @@ class Blocks:
 
     def take(self) -> Block:
         """A block that nobody else sees."""
-        self._turn = turn = (self._turn + 1) % _KEPT
-        block = self._kept[turn]
-        if not block.is_free():
-            block = self._kept[turn] = Block(self)  # the old one is its owner's for good
+        # The last one is surely held still; of the others the one used last is warm in the cache.
+        for block in self._kept[1:]:
+            if block.is_free():
+                break
+        else:
+            block = Block(self)  # the oldest is its owner's for good
+            self._kept.pop()
+            self._kept.append(block)
+        self._kept.remove(block)
+        self._kept.insert(0, block)
         return block
 
     def view(self, words: npt.NDArray[np.int32], part: Part) -> npt.NDArray[Any]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tradesbench_gym.company.business import Business
 from tradesbench_gym.core import batch
 from tradesbench_gym.core import desk as filling
+from tradesbench_gym.core.engine import start
 from tradesbench_gym.core.layout import LOG
 from tradesbench_gym.core.step import REFUSED
 from tradesbench_gym.core.tally import COLUMNS, tally
@@ -48,7 +49,10 @@ class Slices:
     def __init__(self, business: Business, count: int, threads: int) -> None:
         self.business = business
         self.runs = np.zeros(count, business.run_dtype)
-        self.runs["line"] = -1
+        # A run that nobody has begun is looked at as one that waits to be opened.
+        start(self.runs, 0, business.params, np.uint64(0), np.uint64(0))
+        content = self.runs.view(np.uint8).reshape(count, -1)
+        content[1:] = content[0]
         self.answers, self.stops, self.cents = (np.zeros(count, np.int64) for _ in range(3))
         self._threads = max(1, min(threads, count // LEAST_SLICE))
         self._open()

@@ -97,7 +97,7 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
         wanted = cores or 1 if threads is None else check_count("threads", threads)
         self._slices = Slices(business, num_envs, wanted)
         self._refused = Refused(business)
-        self._block = self._blocks.take()
+        self._block: Block | None = None
         self._seeds = np.zeros(num_envs, np.uint64)
         self._carried = np.zeros(num_envs, np.int64)
         self._begun, self._ended, self._named = (np.zeros(num_envs, np.bool_) for _ in range(3))
@@ -175,6 +175,7 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
             going = playing & ~ended
             final = self._final(ended, block, chosen)
             self._begin(ended, block)
+            self._ended = np.zeros(self.num_envs, np.bool_)
         info = self._info(self._begun, block) | self._told(going, chosen) | final
         if going is playing and ended.any():
             info |= self._results(ended)
@@ -215,9 +216,13 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
     # -- within --
 
     def _next_block(self) -> Block:
-        if self._copy:
+        if self._copy or self._block is None:
             self._block = self._blocks.take()
         return self._block
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies fill blocks of their own."""
+        return self.__dict__ | {"_block": None}
 
     def _begin(self, chosen: Flags, block: Block, salt: np.uint64 = _OPEN) -> None:
         """Begin the chosen runs; those without a seed of their own draw it."""
@@ -281,6 +286,7 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
         for i in np.flatnonzero(ended).tolist():
             last[i] = {name: array[i].copy() for name, array in block.observation().items()}
         told = self._info(ended, block) | self._told(ended, chosen) | self._results(ended)
+        told["action_mask"] = told["action_mask"].copy()  # the block's own where all have ended
         return _marked({"final_obs": last, "final_info": told}, ended)
 
 

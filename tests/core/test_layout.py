@@ -40,7 +40,7 @@ RECORDS = [
 ]
 NESTED = {"technicians": "technician", "days": "day", "calls": "call", "due": "due"}
 SHARED = ("route", "forecast")
-UNSEEN = ("due", "lost", "sky")
+UNSEEN = ("due", "lost", "sky", "doubt")
 
 
 def leaves(dtype: np.dtype[Any]) -> list[np.dtype[Any]]:

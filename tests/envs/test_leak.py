@@ -21,7 +21,7 @@ from tradesbench_gym.policies import make_policy
 
 DAYS = 12
 # Arrays of RUN beside the fields of its head: hidden, public, or one or the other by field.
-HIDDEN_ARRAYS = ("due", "lost", "sky")
+HIDDEN_ARRAYS = ("due", "lost", "sky", "doubt")
 PUBLIC_ARRAYS = ("route", "forecast")
 RECORDS = {"technicians": "technician", "days": "day", "calls": "call"}
 Path = tuple[str, ...]
@@ -36,7 +36,8 @@ def hidden_paths() -> list[Path]:
     paths: list[Path] = [(name,) for name in _hidden("run")]
     paths += [(array, name) for array, record in RECORDS.items() for name in _hidden(record)]
     paths += [("due", name) for name in DUE.names or ()]
-    return [*paths, ("lost",), ("sky", "high"), ("sky", "condition")]
+    more = [("lost",), ("sky", "high"), ("sky", "condition"), ("doubt", "error"), ("doubt", "lost")]
+    return [*paths, *more]
 
 
 def _array(run: np.void, path: Path) -> npt.NDArray[Any]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tradesbench_gym.core.codes import Stop, code
 from tradesbench_gym.core.desk import fill_ahead
 from tradesbench_gym.core.engine import Metres, Pool, Runs, acknowledge, advance, start
-from tradesbench_gym.core.jit import borrowed, kernel, rule
+from tradesbench_gym.core.jit import borrowed, fetch, kernel, rule
 from tradesbench_gym.core.layout import Int
 from tradesbench_gym.core.observe import write_mask, write_out
 from tradesbench_gym.core.parts import Where, Words
@@ -92,6 +92,7 @@ def step(
     log, desk, where, words = borrowed(log), borrowed(desk), borrowed(where), borrowed(words)
     actions = borrowed(actions)
     for i in range(first, until):
+        _fetch_next(runs, i + 1, until)
         if chosen[i]:
             run = runs[i : i + 1]
             before = np.int64(run[0]["cash"])
@@ -102,6 +103,21 @@ def step(
             fill_ahead(run[0], desk[0])
             last = max(np.int64(answers[i]), np.int64(REFUSED))
             write_out(desk[0], last, where, np.int64(runs.shape[0]), i, words)
+
+
+@rule
+def _fetch_next(runs: Runs, i: Int, until: Int) -> None:
+    """Let the memory that a step of run i will need come in while another is played."""
+    if i + 1 < until:  # where its own calls stand is read in the next round
+        fetch(runs[i + 1]["ledger"], np.int64(0))
+    if i < until:
+        run = runs[i]
+        fetch(run["technicians"], np.int64(0))
+        fetch(run["route"], np.int64(0))
+        fetch(run["forecast"], np.int64(0))
+        fetch(run["days"], np.int64(0))
+        fetch(run["due"], np.int64(0))
+        fetch(run["calls"], np.int64(run["n_calls"]))
 
 
 @rule
@@ -121,7 +137,9 @@ def _play_on(run: Runs, params: Runs, pool: Pool, metres: Metres, log: Runs) -> 
 @kernel
 def show(runs: Runs, chosen: Flags, desk: Runs, lasts: Whole, where: Where, words: Words) -> None:
     """Write what the chosen runs show now."""
+    runs, desk, where, words = borrowed(runs), borrowed(desk), borrowed(where), borrowed(words)
     for i in range(runs.shape[0]):
+        _fetch_next(runs, np.int64(i) + 1, np.int64(runs.shape[0]))
         if chosen[i]:
             fill_ahead(runs[i], desk[0])
             write_out(desk[0], lasts[i], where, np.int64(runs.shape[0]), i, words)
@@ -130,10 +148,11 @@ def show(runs: Runs, chosen: Flags, desk: Runs, lasts: Whole, where: Where, word
 @kernel
 def masks(runs: Runs, desk: Runs, masks: npt.NDArray[np.int8]) -> None:
     """Write 1 for each offer let out, from the second entry of each run's row on, others 0."""
+    runs, desk, masks = borrowed(runs), borrowed(desk), borrowed(masks)
     for i in range(runs.shape[0]):
         fill_ahead(runs[i], desk[0])
         masks[i, 1:] = 0
-        write_mask(desk[0], masks[i], np.int64(1))
+        write_mask(desk[0], masks[i, 1:])
 
 
 @kernel

@@ -2,6 +2,7 @@
 a person reads while that happens. The compiled code is kept by `codecache`. With
 ``NUMBA_DISABLE_JIT=1`` both give the plain function. This module knows nothing of the rules."""
 
+import math
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, ParamSpec, TypeVar, cast
@@ -18,6 +19,9 @@ from tradesbench_gym.core import codecache
 P = ParamSpec("P")
 R = TypeVar("R")
 A = TypeVar("A")
+
+_MOST_FETCHED = 1024
+"""Bytes up to which a nested array is fetched whole."""
 
 __all__ = [
     "announce",
@@ -130,6 +134,41 @@ def borrowed(array: A) -> A:
 @compiled_as(borrowed)
 def _borrowed_at_once(array: A) -> A:
     return _without_owner(array)  # type: ignore[no-any-return]
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _fetch_lines(_typing: Any, array: Any, index: Any) -> Any:
+    del index
+    size = array.dtype.bitwidth // 8 if isinstance(array.dtype, types.Number) else array.dtype.size
+    whole = isinstance(array, types.NestedArray) and size * math.prod(array.shape) <= _MOST_FETCHED
+    length = size * math.prod(array.shape) if whole else size
+
+    def write(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        seen = make_array(signature.args[0])(context, builder, value=given[0])
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        start = builder.bitcast(seen.data, byte)
+        start = builder.gep(start, [builder.mul(given[1], ir.Constant(given[1].type, size))])
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        ask = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        for line in range(0, length, 64):
+            place = builder.gep(start, [ir.Constant(ir.IntType(64), line)])
+            builder.call(ask, [place, *(ir.Constant(word, number) for number in (1, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), write
+
+
+def fetch(array: Any, index: Any) -> None:
+    """Ask the processor for a whole nested array, or one element of another, before it is needed.
+
+    Changes nothing: a batch of runs is larger than any cache, and to wait for the memory of the
+    next run while this one is played costs nothing.
+    """
+
+
+@compiled_as(fetch)
+def _fetch_at_once(array: Any, index: Any) -> None:
+    _fetch_lines(array, index)
 
 
 def warm_needed() -> bool:

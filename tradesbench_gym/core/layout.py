@@ -198,6 +198,11 @@ DUE = _dtype(_DUE)
 SKY = np.dtype([("high", "<i2"), ("condition", "<i2")])
 """Weather of one zone on one day: high in whole °F, `Condition`."""
 
+DOUBT = np.dtype([("error", "<i2", (FORECAST_DAYS,)), ("lost", "<i2")])
+"""What the forecasts of one zone and day err by: what each day of lead adds, in 1/100 °F, and a bit
+for each at which the sign of rain, wind or storm is lost.
+"""
+
 HANDBOOK = np.dtype(
     [
         ("opens", "<i4", (MAX_WINDOWS,)),  # s of the day
@@ -339,6 +344,11 @@ def run_dtype(days: int) -> np.dtype[np.void]:
         ),  # first job of a day and technician
         ("lost", "|i1", (MAX_BOOK,)),  # customers of the starting book who never call again
         ("sky", SKY, (sky, MAX_ZONES)),  # true weather
+        (
+            "doubt",
+            DOUBT,
+            (FORECAST_DAYS, MAX_ZONES),
+        ),  # of the next days, by day modulo their number
         ("forecast", SKY, (FORECAST_DAYS + 1, MAX_ZONES)),  # today and what is forecast today
     )
 

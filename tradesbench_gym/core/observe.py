@@ -56,33 +56,38 @@ def _row(where: Where, part: Int, runs: Int, i: Int) -> np.int64:
 
 
 @rule
-def write_mask(desk: Record, mask: Mask, start: Int) -> None:
-    """Write 1 for each slot that the company lets out for the call on the line, from an entry of a
-    zeroed array on.
-    """
+def write_mask(desk: Record, mask: Mask) -> None:
+    """Write 1 for each slot that the company lets out for the call on the line into zeroes."""
     if desk["line"] < 0:
         return
     book = desk["handbook"]
     installs = is_installation(book, np.int64(desk["calls"][desk["line"]]["service"]))
+    slots = np.int64(book["booking_days"]) * np.int64(book["windows"])
+    for technician in range(np.int64(book["technicians"])):
+        own, twin = mask[technician * slots :], _same_hours(book, technician)
+        if twin < technician:  # what is let out depends on a technician's hours, not on who he is
+            other = mask[twin * slots :]
+            for slot in range(slots):
+                own[slot] = other[slot]
+        else:
+            _write_hours(desk, np.int64(book["on_call"][technician]), installs, own)
+
+
+@rule
+def _write_hours(desk: Record, on_call: Int, installs: bool, mask: Mask) -> None:
+    book = desk["handbook"]
     clock, today = np.int64(desk["clock"]), np.int64(desk["clock"]) // DAY_SECONDS
     days, windows = np.int64(book["booking_days"]), np.int64(book["windows"])
-    slots = days * windows
-    for technician in range(np.int64(book["technicians"])):
-        own, twin = start + technician * slots, _same_hours(book, technician)
-        if twin < technician:  # what is let out depends on a technician's hours, not on who he is
-            for slot in range(slots):
-                mask[own + slot] = mask[start + twin * slots + slot]
-            continue
-        on_call = np.int64(book["on_call"][technician])
-        # Of later days only one thing matters: whether they are weekend.
-        workday = _open_windows(book, clock, today + days, False, on_call, installs)
-        weekend = _open_windows(book, clock, today + days, True, on_call, installs)
-        let_out = _open_windows(book, clock, today, is_weekend(book, today), on_call, installs)
-        for ahead in range(days):
-            if ahead > 0:
-                let_out = weekend if is_weekend(book, today + ahead) else workday
-            for window in range(windows):
-                mask[own + ahead * windows + window] = (let_out >> window) & 1
+    # Of later days only one thing matters: whether they are weekend.
+    workday = _open_windows(book, clock, today + days, False, on_call, installs)
+    weekend = _open_windows(book, clock, today + days, True, on_call, installs)
+    let_out = _open_windows(book, clock, today, is_weekend(book, today), on_call, installs)
+    for ahead in range(days):
+        if ahead > 0:
+            let_out = weekend if is_weekend(book, today + ahead) else workday
+        row = mask[ahead * windows :]
+        for window in range(windows):
+            row[window] = (let_out >> window) & 1
 
 
 @rule
@@ -242,9 +247,7 @@ def _add_counts(day: Record, words: Words, start: Int) -> None:
 
 
 @rule
-def write_plan(
-    desk: Record, mask: Mask, start: Int, floats: Floats, slack_at: Int, added_at: Int
-) -> None:
+def write_plan(desk: Record, mask: Mask, floats: Floats, slack_at: Int, added_at: Int) -> None:
     """Write the dispatcher's plan for the call on the line: `PLANNED`, for the slots of a mask."""
     book = desk["handbook"]
     place = np.int64(0)
@@ -252,7 +255,7 @@ def write_plan(
         for ahead in range(np.int64(book["booking_days"])):
             for window in range(np.int64(book["windows"])):
                 floats[slack_at + place] = WORST_SLACK
-                if mask[start + place] == 1:
+                if mask[place] == 1:
                     slack, added = slot_of(desk, desk["plan"], technician, ahead, window)
                     minutes = min(max(slack / _MINUTE, WORST_SLACK), BEST_SLACK)
                     floats[slack_at + place] = minutes
@@ -272,18 +275,19 @@ def write_out(
     write_observation(desk, last_answer, where, runs, i, words)
     book = desk["handbook"]
     slots = np.int64(book["technicians"]) * np.int64(book["booking_days"]) * book["windows"]
-    mask, start = words.view(np.int8), WORD * runs * where[_MASK] + i * slots
-    mask[start : start + slots] = 0
-    write_mask(desk, mask, start)
+    first = WORD * runs * where[_MASK] + i * slots
+    mask = words.view(np.int8)[first : first + slots]
+    mask[:] = 0
+    write_mask(desk, mask)
     if where[_SLOT_SLACK + 1] > where[_SLOT_SLACK]:
         slack, added = _row(where, _SLOT_SLACK, runs, i), _row(where, _SLOT_ADDED, runs, i)
-        write_plan(desk, mask, start, words.view(np.float32), slack, added)
+        write_plan(desk, mask, words.view(np.float32), slack, added)
 
 
 @kernel
 def mask(desks: Desks, j: Int, mask: Mask) -> None:
     """Write 1 into a zeroed array for each offer the company lets out, as `write_mask` does."""
-    write_mask(desks[j], mask, np.int64(0))
+    write_mask(desks[j], mask)
 
 
 @kernel

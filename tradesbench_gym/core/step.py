@@ -17,7 +17,7 @@ from tradesbench_gym.core.engine import (
     offer,
     turn_away,
 )
-from tradesbench_gym.core.jit import kernel, rule
+from tradesbench_gym.core.jit import borrowed, kernel, rule
 from tradesbench_gym.core.layout import Int
 from tradesbench_gym.core.observe import write_out
 from tradesbench_gym.core.parts import Where, Words
@@ -55,6 +55,8 @@ def step(
     call counts as rejected), the stop (a new call, the end, or a full log: take the events and call
     again with an empty action and the answer as `last`), and the change of cash in cents.
     """
+    runs, params, pool, metres = borrowed(runs), borrowed(params), borrowed(pool), borrowed(metres)
+    logs, desks, where, words = borrowed(logs), borrowed(desks), borrowed(where), borrowed(words)
     run = runs[i]
     before = np.int64(run["cash"])
     answered = last

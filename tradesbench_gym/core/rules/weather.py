@@ -35,6 +35,8 @@ WIND = code(Condition.WIND)
 RAIN = code(Condition.RAIN)
 STORM = code(Condition.STORM)
 _STORM_BIT, _RAIN_BIT, _WIND_BIT = np.int64(1), np.int64(2), np.int64(4)
+_SIGHT = FORECAST_DAYS + 1
+_PAIRS = (FORECAST_DAYS + 1) // 2
 _HUNDREDTHS = np.int64(100)
 _THOUSANDTHS = np.int64(1_000)
 
@@ -129,38 +131,52 @@ def make_forecast(run: Record, p: Record) -> None:
     """
     today = np.int64(run["day"])
     for zone in range(np.int64(p["handbook"]["zones"])):
-        for ahead in range(FORECAST_DAYS + 1):
+        # What a day's forecasts err by is drawn once, when it comes into sight.
+        for ahead in range(np.int64(1) if today == 0 else np.int64(FORECAST_DAYS), _SIGHT):
+            _make_doubt(run, p, np.int64(zone), today + ahead)
+        for ahead in range(_SIGHT):
             day = today + ahead
             sky, said = run["sky"][day, zone], run["forecast"][ahead, zone]
-            error, lost = _forecast_error(run, p, zone, day, ahead)
+            error, lost = _forecast_error(run["doubt"][day % FORECAST_DAYS, zone], np.int64(ahead))
             high = np.int64(sky["high"]) + div_round(error, _HUNDREDTHS)
             sign = np.int64(sky["condition"])
             if sign < WIND:
                 sign = np.int64(CLEAR)
             if lost > 0:
-                sign = _false_sign(run, p, zone, day, lost)
+                sign = _false_sign(run, p, np.int64(zone), day, lost)
             said["high"] = high
             said["condition"] = _condition(p, sign, high)
 
 
 @rule
-def _forecast_error(
-    run: Record, p: Record, zone: Int, day: Int, ahead: Int
-) -> tuple[np.int64, np.int64]:
-    """Error of the high in 1/100 °F, and the longest lead at which the sign is lost (0: none)."""
-    spread = np.int64(p["forecast_sd"])
-    error, lost = np.int64(0), np.int64(0)
-    for pair in range((ahead + 1) // 2):
+def _make_doubt(run: Record, p: Record, zone: Int, day: Int) -> None:
+    """Draw what every day of lead adds to the errors of a zone and day: a block for two of them."""
+    doubt = run["doubt"][day % FORECAST_DAYS, zone]
+    spread, flip = np.int64(p["forecast_sd"]), p["forecast_flip"]
+    lost = np.int64(0)
+    for pair in range(_PAIRS):
         w0, w1, w2, w3 = draws.block(
-            run["seed"], run["salt"], _FORECAST, zone, day + DAY_OFFSET, pair
+            run["seed"], run["salt"], _FORECAST, zone, day + DAY_OFFSET, np.int64(pair)
         )
-        error += draws.bell(w0, spread)
-        if happens(w1, p["forecast_flip"]):
-            lost = np.int64(2 * pair + 1)
-        if 2 * pair + 2 <= ahead:
-            error += draws.bell(w2, spread)
-            if happens(w3, p["forecast_flip"]):
-                lost = np.int64(2 * pair + 2)
+        odd = 2 * pair
+        doubt["error"][odd] = draws.bell(w0, spread)
+        lost |= np.int64(happens(w1, flip)) << odd
+        if odd + 1 < FORECAST_DAYS:
+            doubt["error"][odd + 1] = draws.bell(w2, spread)
+            lost |= np.int64(happens(w3, flip)) << (odd + 1)
+    doubt["lost"] = lost
+
+
+@rule
+def _forecast_error(doubt: Record, ahead: Int) -> tuple[np.int64, np.int64]:
+    """Error of the high in 1/100 °F so many days ahead, and the longest lead until then at which
+    the sign is lost (0: none).
+    """
+    error, lost = np.int64(0), np.int64(0)
+    for lead in range(ahead):
+        error += np.int64(doubt["error"][lead])
+        if (np.int64(doubt["lost"]) >> lead) & 1 == 1:
+            lost = np.int64(lead) + 1
     return error, lost
 
 
