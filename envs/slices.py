@@ -83,7 +83,10 @@ class Slices:
         words: Any,
     ) -> None:
         """Begin the chosen runs anew; see `core.batch.begin`."""
-        run_arrays, outcome = self._arrays(), (where, words, self.stops, self.cents)
+        run_arrays, outcome = (
+            self._arrays(),
+            (where, self.business.masks, words, self.stops, self.cents),
+        )
 
         def one(log: Any, desk: Any, first: int, until: int) -> None:
             _begin(self.runs, chosen, first, until, *run_arrays, log, desk, seeds, salt, *outcome)
@@ -94,7 +97,7 @@ class Slices:
     def step(self, chosen: Flags, actions: Whole, where: Whole, words: Any) -> None:
         """Answer and play on in the chosen runs; see `core.batch.step`."""
         run_arrays = self._arrays()
-        outcome = (where, words, self.answers, self.stops, self.cents)
+        outcome = (where, self.business.masks, words, self.answers, self.stops, self.cents)
 
         def one(log: Any, desk: Any, first: int, until: int) -> None:
             _step(self.runs, chosen, first, until, *run_arrays, log, desk, actions, *outcome)
@@ -104,7 +107,7 @@ class Slices:
     def show(self, chosen: Flags, where: Whole, words: Any) -> None:
         """Write what the chosen runs show now; see `core.batch.show`."""
         lasts = np.maximum(self.answers, REFUSED)
-        batch.show(self.runs, chosen, self._desks[0], lasts, where, words)
+        batch.show(self.runs, chosen, self._desks[0], lasts, where, self.business.masks, words)
 
     def desk(self, i: int) -> npt.NDArray[np.void]:
         """What the dispatcher of run i may know now."""
@@ -112,9 +115,9 @@ class Slices:
         filling.fill(self.runs, i, desks, 0)
         return desks
 
-    def masks(self, masks: Flags) -> None:
-        """Write legal offers after the first entry of each row, shape (runs, 1 + slots)."""
-        batch.masks(self.runs, self._desks[0], masks.view(np.int8))
+    def legal(self, found: npt.NDArray[np.int8]) -> None:
+        """Write which offers are let out in each run, shape (runs, slots)."""
+        batch.legal(self.runs, self.business.params, self.business.masks, found)
 
     def tally(self, chosen: Flags) -> Whole:
         """What the chosen runs came to: shape (runs, columns of `core.tally`)."""

@@ -76,7 +76,7 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
         copy: bool = True,
         threads: int | None = None,
     ) -> None:
-        self.num_envs = check_count("num_envs", num_envs)
+        num_envs = self.num_envs = check_count("num_envs", num_envs)
         check_choice("observation", observation, OBSERVATIONS)
         check_choice("strict", strict, (False, True))
         check_choice("render_mode", render_mode, (None, "ansi"))
@@ -210,7 +210,10 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
         Shape (num_envs, 1 + technicians x 14 x 6), bool: entry 0 is "reject".
         """
         masks = np.ones((self.num_envs, 1 + self._blocks.shape.slots), np.bool_)
-        self._slices.masks(masks)
+        # Not into the rows themselves: one run's are contiguous, and the kernel would have two forms.
+        found = np.empty((self.num_envs, self._blocks.shape.slots), np.int8)
+        self._slices.legal(found)
+        masks[:, 1:] = found.view(np.bool_)
         return masks
 
     # -- within --

@@ -37,6 +37,7 @@ def stepping(env: gym.Env[Any, Any]) -> Callable[[], None]:
 
 
 def measure(benchmark: Any, env: gym.Env[Any, Any], steps: int) -> None:
+    benchmark.extra_info["steps"] = 1
     benchmark.pedantic(stepping(env), rounds=ROUNDS, iterations=steps, warmup_rounds=1)
     env.close()
 

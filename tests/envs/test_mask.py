@@ -106,3 +106,19 @@ def test_every_refusal_has_its_sentence() -> None:
     business = TradesEnv().simulation.business
     sentences = [booking_error(business, 0, why, 1, 0, 5).message for why in Refusal if why]
     assert len(set(sentences)) == len(sentences)
+
+
+@pytest.mark.parametrize("minute", [0, 1, 419, 420, 421, 660, 779, 780, 781, 1139, 1140])
+def test_a_mask_out_of_all_there_are_is_the_one_the_rule_gives(minute: int) -> None:
+    env = TradesEnv(start_date="2026-10-02")
+    env.reset(seed=36)
+    run = env.simulation.record
+    for day in range(8):
+        for service in range(5):
+            # Between two minutes too: a window that begins this second has not begun.
+            for second in (0, 1, 59):
+                run["clock"] = day * 86_400 + minute * 60 + second
+                run["day"] = day
+                run["calls"][run["line"]]["service"] = service
+                slow = env.simulation.desk.legal(qualified=False)
+                np.testing.assert_array_equal(env.observe()[1]["action_mask"], slow)

@@ -31,6 +31,7 @@ from tradesbench_gym.core.layout import (
     desk_dtype,
     run_dtype,
 )
+from tradesbench_gym.core.observe import all_masks
 from tradesbench_gym.core.settings import plan_settings
 from tradesbench_gym.errors import MapError, ScenarioError, shown
 from tradesbench_gym.roads import RoadMap, open_map
@@ -85,13 +86,24 @@ class Business:
         }
 
     @cached_property
+    def masks(self) -> npt.NDArray[np.int8]:
+        """Every mask there can be, as `core.observe` takes them."""
+        book = self.handbook
+        slots = int(book["technicians"]) * int(book["booking_days"]) * int(book["windows"])
+        masks = np.zeros((2, 7, int(book["windows"]) + 1, slots), np.int8)
+        all_masks(self.new_desks(), masks)
+        masks.flags.writeable = False
+        return masks
+
+    @cached_property
     def play_step(self) -> Callable[..., tuple[np.int64, np.int64, np.int64]]:
         """The compiled step of this business's runs, `core.step.step`, without checks."""
         runs = np.zeros(1, self.run_dtype)
         arrays = (runs, 0, self.params, self.pool, self.metres, np.zeros(1, LOG))
         action = where = np.zeros(0, np.int64)
         words = np.zeros(0, np.int32)
-        return jit.settled(learning.step, *arrays, self.new_desks(), action, 0, where, words)
+        more = (self.new_desks(), action, 0, where, self.masks, words)
+        return jit.settled(learning.step, *arrays, *more)
 
     def __deepcopy__(self, memo: object) -> Business:
         """Itself: nothing in it changes, and its arrays are shared pages."""

@@ -216,7 +216,7 @@ class Simulation:
         play, runs, logs, desks = b.play_step, self._runs, self._logs, self._desks
         fixed = (b.params, b.pool, b.metres, logs, desks)
         while True:
-            answer, stop, cents = play(runs, 0, *fixed, action, last, where, words)
+            answer, stop, cents = play(runs, 0, *fixed, action, last, where, b.masks, words)
             last, total = int(answer), total + int(cents)
             if stop != _EVENTS_FULL:
                 return last, int(stop), total
@@ -228,7 +228,7 @@ class Simulation:
     ) -> None:
         """Write the present observation and mask into a block for one run."""
         desk_view.fill(self._runs, 0, self._desks, 0)
-        observing.observe(self._desks, 0, last, where, words)
+        observing.observe(self._desks, 0, last, where, self.business.masks, words)
 
     # -- looking --
 

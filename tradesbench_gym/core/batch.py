@@ -15,7 +15,7 @@ from tradesbench_gym.core.desk import fill_ahead
 from tradesbench_gym.core.engine import Metres, Pool, Runs, acknowledge, advance, start
 from tradesbench_gym.core.jit import borrowed, fetch, kernel, rule
 from tradesbench_gym.core.layout import Int
-from tradesbench_gym.core.observe import write_mask, write_out
+from tradesbench_gym.core.observe import Masks, copy_mask, write_out
 from tradesbench_gym.core.parts import Where, Words
 from tradesbench_gym.core.rules.calendar import refusal
 from tradesbench_gym.core.step import NO_ANSWER, REFUSALS, REFUSED, answer_call
@@ -44,6 +44,7 @@ def begin(
     seeds: Seeds,
     salt: np.uint64,
     where: Where,
+    masks: Masks,
     words: Words,
     stops: Whole,
     cents: Whole,
@@ -53,6 +54,7 @@ def begin(
     """
     runs, params, pool, metres = borrowed(runs), borrowed(params), borrowed(pool), borrowed(metres)
     log, desk, where, words = borrowed(log), borrowed(desk), borrowed(where), borrowed(words)
+    masks = borrowed(masks)
     size = np.int64(runs.itemsize)
     content = runs.view(np.uint8)
     for i in range(first, until):
@@ -64,7 +66,7 @@ def begin(
             stops[i] = _play_on(run, params, pool, metres, log)
             cents[i] = np.int64(run[0]["cash"]) - before
             fill_ahead(run[0], desk[0])
-            write_out(desk[0], np.int64(REFUSED), where, np.int64(runs.shape[0]), i, words)
+            write_out(desk[0], np.int64(REFUSED), where, masks, np.int64(runs.shape[0]), i, words)
 
 
 @kernel
@@ -80,6 +82,7 @@ def step(
     desk: Runs,
     actions: Whole,
     where: Where,
+    masks: Masks,
     words: Words,
     answers: Whole,
     stops: Whole,
@@ -90,6 +93,7 @@ def step(
     """
     runs, params, pool, metres = borrowed(runs), borrowed(params), borrowed(pool), borrowed(metres)
     log, desk, where, words = borrowed(log), borrowed(desk), borrowed(where), borrowed(words)
+    masks = borrowed(masks)
     actions = borrowed(actions)
     for i in range(first, until):
         _fetch_next(runs, i + 1, until)
@@ -97,12 +101,14 @@ def step(
             run = runs[i : i + 1]
             before = np.int64(run[0]["cash"])
             log[0]["count"] = 0
-            answers[i] = answer_call(run, _FIRST, params, metres, log, actions[i])
+            answers[i] = REFUSED
+            if run[0]["line"] >= 0:  # a run may end before its first call, and has a step even so
+                answers[i] = answer_call(run, _FIRST, params, metres, log, actions[i])
             stops[i] = _play_on(run, params, pool, metres, log)
             cents[i] = np.int64(run[0]["cash"]) - before
             fill_ahead(run[0], desk[0])
             last = max(np.int64(answers[i]), np.int64(REFUSED))
-            write_out(desk[0], last, where, np.int64(runs.shape[0]), i, words)
+            write_out(desk[0], last, where, masks, np.int64(runs.shape[0]), i, words)
 
 
 @rule
@@ -135,24 +141,35 @@ def _play_on(run: Runs, params: Runs, pool: Pool, metres: Metres, log: Runs) -> 
 
 
 @kernel
-def show(runs: Runs, chosen: Flags, desk: Runs, lasts: Whole, where: Where, words: Words) -> None:
+def show(
+    runs: Runs,
+    chosen: Flags,
+    desk: Runs,
+    lasts: Whole,
+    where: Where,
+    masks: Masks,
+    words: Words,
+) -> None:
     """Write what the chosen runs show now."""
     runs, desk, where, words = borrowed(runs), borrowed(desk), borrowed(where), borrowed(words)
     for i in range(runs.shape[0]):
         _fetch_next(runs, np.int64(i) + 1, np.int64(runs.shape[0]))
         if chosen[i]:
             fill_ahead(runs[i], desk[0])
-            write_out(desk[0], lasts[i], where, np.int64(runs.shape[0]), i, words)
+            write_out(desk[0], lasts[i], where, masks, np.int64(runs.shape[0]), i, words)
 
 
 @kernel
-def masks(runs: Runs, desk: Runs, masks: npt.NDArray[np.int8]) -> None:
-    """Write 1 for each offer let out, from the second entry of each run's row on, others 0."""
-    runs, desk, masks = borrowed(runs), borrowed(desk), borrowed(masks)
+def legal(runs: Runs, params: Runs, masks: Masks, found: npt.NDArray[np.int8]) -> None:
+    """Write 1 for each offer let out to the call on each line, shape (runs, slots), others 0."""
+    runs, params, masks = borrowed(runs), borrowed(params), borrowed(masks)
+    book = params[0]["handbook"]
     for i in range(runs.shape[0]):
-        fill_ahead(runs[i], desk[0])
-        masks[i, 1:] = 0
-        write_mask(desk[0], masks[i, 1:])
+        found[i] = 0
+        run = runs[i]
+        if run["line"] >= 0:
+            service = np.int64(run["calls"][run["line"]]["service"])
+            copy_mask(book, np.int64(run["clock"]), service, masks, found[i])
 
 
 @kernel

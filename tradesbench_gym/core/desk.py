@@ -68,8 +68,7 @@ def _fill_around(run: Record, desk: Record) -> None:
         _fill_day(run["days"][day], desk["days"][day])
     for ahead in range(FORECAST_DAYS + 1):
         for zone in range(run["forecast"].shape[1]):
-            desk["forecast"][ahead, zone]["high"] = run["forecast"][ahead, zone]["high"]
-            desk["forecast"][ahead, zone]["condition"] = run["forecast"][ahead, zone]["condition"]
+            desk["forecast"][ahead, zone] = run["forecast"][ahead, zone]
 
 
 @rule

@@ -25,6 +25,7 @@ from tradesbench_gym.core.rules.calendar import (
     is_weekend,
     slot_refusal,
     weekday,
+    window_opens,
 )
 
 _KM = np.float32(0.001)
@@ -47,6 +48,8 @@ _SLOT_SLACK, _SLOT_ADDED = _PLACE_OF["slot_slack"], _PLACE_OF["slot_added"]
 
 Floats = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.int8]
+Masks = npt.NDArray[np.int8]
+"""What `all_masks` writes, shape (2, 7, windows + 1, slots)."""
 
 
 @rule
@@ -56,12 +59,10 @@ def _row(where: Where, part: Int, runs: Int, i: Int) -> np.int64:
 
 
 @rule
-def write_mask(desk: Record, mask: Mask) -> None:
-    """Write 1 for each slot that the company lets out for the call on the line into zeroes."""
-    if desk["line"] < 0:
-        return
-    book = desk["handbook"]
-    installs = is_installation(book, np.int64(desk["calls"][desk["line"]]["service"]))
+def write_mask(book: Record, clock: Int, installs: bool, mask: Mask) -> None:
+    """Write 1 for each slot that the company lets out at a moment, for an installation or other
+    work, into zeroes.
+    """
     slots = np.int64(book["booking_days"]) * np.int64(book["windows"])
     for technician in range(np.int64(book["technicians"])):
         own, twin = mask[technician * slots :], _same_hours(book, technician)
@@ -70,24 +71,18 @@ def write_mask(desk: Record, mask: Mask) -> None:
             for slot in range(slots):
                 own[slot] = other[slot]
         else:
-            _write_hours(desk, np.int64(book["on_call"][technician]), installs, own)
+            _write_hours(book, clock, np.int64(book["on_call"][technician]), installs, own)
 
 
 @rule
-def _write_hours(desk: Record, on_call: Int, installs: bool, mask: Mask) -> None:
-    book = desk["handbook"]
-    clock, today = np.int64(desk["clock"]), np.int64(desk["clock"]) // DAY_SECONDS
+def _write_hours(book: Record, clock: Int, on_call: Int, installs: bool, mask: Mask) -> None:
     days, windows = np.int64(book["booking_days"]), np.int64(book["windows"])
-    # Of later days only one thing matters: whether they are weekend.
-    workday = _open_windows(book, clock, today + days, False, on_call, installs)
-    weekend = _open_windows(book, clock, today + days, True, on_call, installs)
-    let_out = _open_windows(book, clock, today, is_weekend(book, today), on_call, installs)
+    today = np.int64(clock) // DAY_SECONDS
     for ahead in range(days):
-        if ahead > 0:
-            let_out = weekend if is_weekend(book, today + ahead) else workday
-        row = mask[ahead * windows :]
+        weekend = is_weekend(book, today + ahead)
         for window in range(windows):
-            row[window] = (let_out >> window) & 1
+            refused = slot_refusal(book, clock, today + ahead, weekend, window, on_call, installs)
+            mask[ahead * windows + window] = refused == 0
 
 
 @rule
@@ -100,15 +95,21 @@ def _same_hours(book: Record, technician: Int) -> np.int64:
 
 
 @rule
-def _open_windows(
-    book: Record, clock: Int, day: Int, weekend: bool, on_call: Int, installs: bool
-) -> np.int64:
-    """The windows of a day that are let out, a bit each."""
-    bits = np.int64(0)
+def _begun(book: Record, clock: Int) -> np.int64:
+    """How many windows of the day have begun: with the weekday all that a mask hangs on."""
+    begun, today = np.int64(0), np.int64(clock) // DAY_SECONDS
     for window in range(np.int64(book["windows"])):
-        if slot_refusal(book, clock, day, weekend, window, on_call, installs) == 0:
-            bits |= np.int64(1) << window
-    return bits
+        begun += np.int64(window_opens(book, today, window) < clock)
+    return begun
+
+
+@rule
+def copy_mask(book: Record, clock: Int, service: Int, masks: Masks, mask: Mask) -> None:
+    """The mask of a moment out of all there are: to work it out takes a tenth of a step."""
+    installs, today = is_installation(book, service), weekday(book, np.int64(clock) // DAY_SECONDS)
+    found = masks[np.int64(installs), today, _begun(book, clock)]
+    for slot in range(mask.shape[0]):
+        mask[slot] = found[slot]
 
 
 @rule
@@ -265,7 +266,13 @@ def write_plan(desk: Record, mask: Mask, floats: Floats, slack_at: Int, added_at
 
 @rule
 def write_out(
-    desk: Record, last_answer: Int, where: Where, runs: Int, i: Int, words: Words
+    desk: Record,
+    last_answer: Int,
+    where: Where,
+    masks: Masks,
+    runs: Int,
+    i: Int,
+    words: Words,
 ) -> None:
     """Write observation and mask of run i of so many, with the plan if there is room for it."""
     for part in range(len(PARTS)):
@@ -273,12 +280,14 @@ def write_out(
             first = _row(where, part, runs, i)
             words[first : first + where[part + 1] - where[part]] = 0
     write_observation(desk, last_answer, where, runs, i, words)
-    book = desk["handbook"]
-    slots = np.int64(book["technicians"]) * np.int64(book["booking_days"]) * book["windows"]
+    slots = np.int64(masks.shape[3])
     first = WORD * runs * where[_MASK] + i * slots
     mask = words.view(np.int8)[first : first + slots]
-    mask[:] = 0
-    write_mask(desk, mask)
+    if desk["line"] >= 0:
+        service = np.int64(desk["calls"][desk["line"]]["service"])
+        copy_mask(desk["handbook"], np.int64(desk["clock"]), service, masks, mask)
+    else:
+        mask[:] = 0
     if where[_SLOT_SLACK + 1] > where[_SLOT_SLACK]:
         slack, added = _row(where, _SLOT_SLACK, runs, i), _row(where, _SLOT_ADDED, runs, i)
         write_plan(desk, mask, words.view(np.float32), slack, added)
@@ -286,11 +295,32 @@ def write_out(
 
 @kernel
 def mask(desks: Desks, j: Int, mask: Mask) -> None:
-    """Write 1 into a zeroed array for each offer the company lets out, as `write_mask` does."""
-    write_mask(desks[j], mask)
+    """Write 1 into a zeroed array for each offer the company lets out to the call on the line."""
+    desk = desks[j]
+    if desk["line"] >= 0:
+        service = np.int64(desk["calls"][desk["line"]]["service"])
+        installs = is_installation(desk["handbook"], service)
+        write_mask(desk["handbook"], np.int64(desk["clock"]), installs, mask)
 
 
 @kernel
-def observe(desks: Desks, j: Int, last_answer: Int, where: Where, words: Words) -> None:
+def all_masks(desks: Desks, masks: Masks) -> None:
+    """Write every mask of a company into zeroes: by installation (0, 1), weekday, windows begun."""
+    book = desks[0]["handbook"]
+    for day in range(masks.shape[1]):
+        midnight = np.int64(day) * DAY_SECONDS
+        for begun in range(masks.shape[2]):
+            clock = midnight
+            if begun > 0:
+                clock = window_opens(book, np.int64(day), np.int64(begun) - 1) + 1
+            for installs in range(masks.shape[0]):
+                found = masks[installs, weekday(book, np.int64(day)), begun]
+                write_mask(book, clock, installs == 1, found)
+
+
+@kernel
+def observe(
+    desks: Desks, j: Int, last_answer: Int, where: Where, masks: Masks, words: Words
+) -> None:
     """Write observation and mask of desks[j] into row j of a block for all of them."""
-    write_out(desks[j], last_answer, where, np.int64(desks.shape[0]), j, words)
+    write_out(desks[j], last_answer, where, masks, np.int64(desks.shape[0]), j, words)

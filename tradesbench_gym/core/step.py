@@ -19,7 +19,7 @@ from tradesbench_gym.core.engine import (
 )
 from tradesbench_gym.core.jit import borrowed, kernel, rule
 from tradesbench_gym.core.layout import Int
-from tradesbench_gym.core.observe import write_out
+from tradesbench_gym.core.observe import Masks, write_out
 from tradesbench_gym.core.parts import Where, Words
 
 _NEW_CALL, _ENDED, _EVENTS_FULL = code(Stop.NEW_CALL), code(Stop.ENDED), code(Stop.EVENTS_FULL)
@@ -46,6 +46,7 @@ def step(
     action: npt.NDArray[np.int64],
     last: Int,
     where: Where,
+    masks: Masks,
     words: Words,
 ) -> tuple[np.int64, np.int64, np.int64]:
     """Answer the call on the line, play on to the next one, and write observation and mask into
@@ -57,6 +58,7 @@ def step(
     """
     runs, params, pool, metres = borrowed(runs), borrowed(params), borrowed(pool), borrowed(metres)
     logs, desks, where, words = borrowed(logs), borrowed(desks), borrowed(where), borrowed(words)
+    masks = borrowed(masks)
     run = runs[i]
     before = np.int64(run["cash"])
     answered = last
@@ -71,7 +73,7 @@ def step(
     if stop != _EVENTS_FULL:
         fill_desk(run, desks[i])
         last = max(np.int64(answered), np.int64(REFUSED))
-        write_out(desks[i], last, where, np.int64(runs.shape[0]), i, words)
+        write_out(desks[i], last, where, masks, np.int64(runs.shape[0]), i, words)
     return np.int64(answered), stop, np.int64(run["cash"]) - before
 
 
