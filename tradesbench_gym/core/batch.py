@@ -12,9 +12,16 @@ import numpy.typing as npt
 
 from tradesbench_gym.core.codes import Stop, code
 from tradesbench_gym.core.desk import fill_ahead
-from tradesbench_gym.core.engine import Metres, Pool, Runs, acknowledge, advance, start
+from tradesbench_gym.core.engine import (
+    Metres,
+    Pool,
+    Runs,
+    acknowledge_in_run,
+    advance_run,
+    start_run,
+)
 from tradesbench_gym.core.jit import borrowed, fetch, kernel, rule
-from tradesbench_gym.core.layout import Int
+from tradesbench_gym.core.layout import Int, Record
 from tradesbench_gym.core.observe import Masks, copy_mask, write_out
 from tradesbench_gym.core.parts import Where, Words
 from tradesbench_gym.core.rules.calendar import refusal
@@ -27,7 +34,6 @@ Flags = npt.NDArray[np.bool_]
 _NEW_CALL, _ENDED = code(Stop.NEW_CALL), code(Stop.ENDED)
 _CANCELLATION, _EVENTS_FULL = code(Stop.CANCELLATION), code(Stop.EVENTS_FULL)
 _ONE = np.int64(1)
-_FIRST = np.int64(0)
 
 
 @kernel
@@ -60,12 +66,12 @@ def begin(
     for i in range(first, until):
         if chosen[i]:
             content[i * size : (i + 1) * size] = 0
-            run = runs[i : i + 1]
-            start(run, _FIRST, params, seeds[i], salt)
-            before = np.int64(run[0]["cash"])
-            stops[i] = _play_on(run, params, pool, metres, log)
-            cents[i] = np.int64(run[0]["cash"]) - before
-            fill_ahead(run[0], desk[0])
+            run = runs[i]
+            start_run(run, params[0], seeds[i], salt)
+            before = np.int64(run["cash"])
+            stops[i] = _play_on(run, params[0], pool, metres, log[0])
+            cents[i] = np.int64(run["cash"]) - before
+            fill_ahead(run, desk[0])
             write_out(desk[0], np.int64(REFUSED), where, masks, np.int64(runs.shape[0]), i, words)
 
 
@@ -98,15 +104,15 @@ def step(
     for i in range(first, until):
         _fetch_next(runs, i + 1, until)
         if chosen[i]:
-            run = runs[i : i + 1]
-            before = np.int64(run[0]["cash"])
+            run = runs[i]
+            before = np.int64(run["cash"])
             log[0]["count"] = 0
             answers[i] = REFUSED
-            if run[0]["line"] >= 0:  # a run may end before its first call, and has a step even so
-                answers[i] = answer_call(run, _FIRST, params, metres, log, actions[i])
-            stops[i] = _play_on(run, params, pool, metres, log)
-            cents[i] = np.int64(run[0]["cash"]) - before
-            fill_ahead(run[0], desk[0])
+            if run["line"] >= 0:  # a run may end before its first call, and has a step even so
+                answers[i] = answer_call(run, params[0], metres, log[0], actions[i])
+            stops[i] = _play_on(run, params[0], pool, metres, log[0])
+            cents[i] = np.int64(run["cash"]) - before
+            fill_ahead(run, desk[0])
             last = max(np.int64(answers[i]), np.int64(REFUSED))
             write_out(desk[0], last, where, masks, np.int64(runs.shape[0]), i, words)
 
@@ -127,17 +133,17 @@ def _fetch_next(runs: Runs, i: Int, until: Int) -> None:
 
 
 @rule
-def _play_on(run: Runs, params: Runs, pool: Pool, metres: Metres, log: Runs) -> np.int64:
+def _play_on(run: Record, p: Record, pool: Pool, metres: Metres, log: Record) -> np.int64:
     """Play one run on to its next call or its end, letting go of its events."""
-    log[0]["count"] = 0
+    log["count"] = 0
     while True:
-        stop = advance(run, _FIRST, params, pool, metres, log)
+        stop = advance_run(run, p, pool, metres, log)
         if stop in (_NEW_CALL, _ENDED):
             return np.int64(stop)
         if stop == _CANCELLATION:
-            acknowledge(run, _FIRST, log)
+            acknowledge_in_run(run, log)
         elif stop == _EVENTS_FULL:
-            log[0]["count"] = 0
+            log["count"] = 0
 
 
 @kernel

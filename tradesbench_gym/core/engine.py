@@ -89,7 +89,12 @@ def start(runs: Runs, i: Int, params: Runs, seed: np.uint64, salt: np.uint64) ->
     """Put a blank record at the start of run `seed`: 00:00 of day 0, its weather made, its cash in
     the till.
     """
-    run, p = runs[i], params[0]
+    start_run(runs[i], params[0], seed, salt)
+
+
+@rule
+def start_run(run: Record, p: Record, seed: np.uint64, salt: np.uint64) -> None:
+    """`start` for callers inside kernels."""
     run["seed"] = seed
     run["salt"] = salt
     run["cash"] = p["handbook"]["starting_cash"]
@@ -129,7 +134,12 @@ def advance(runs: Runs, i: Int, params: Runs, pool: Pool, metres: Metres, logs: 
     """Let the world run until somebody may want to know: a `Stop`. A call on the line stops it at
     once.
     """
-    run, p, log = runs[i], params[0], logs[i]
+    return advance_run(runs[i], params[0], pool, metres, logs[i])
+
+
+@rule
+def advance_run(run: Record, p: Record, pool: Pool, metres: Metres, log: Record) -> np.int64:
+    """`advance` for callers inside kernels."""
     run["phoned"] = NONE
     while True:
         if run["phase"] == _ENDED:
@@ -298,7 +308,14 @@ def offer(
     """Make the caller the one offer: ACCEPTED, DECLINED, or minus a `Refusal`, and then nothing has
     changed.
     """
-    run, p, log = runs[i], params[0], logs[i]
+    return offer_to_run(runs[i], params[0], metres, logs[i], technician, ahead, window)
+
+
+@rule
+def offer_to_run(
+    run: Record, p: Record, metres: Metres, log: Record, technician: Int, ahead: Int, window: Int
+) -> np.int64:
+    """`offer` for callers inside kernels."""
     number = np.int64(run["line"])
     if number < 0:
         return np.int64(-_NO_CALL)
@@ -340,7 +357,12 @@ def _book(run: Record, p: Record, metres: Metres, log: Record, number: Int) -> N
 def turn_away(runs: Runs, i: Int, logs: Runs, answered: Int) -> np.int64:
     """Reject the call on the line, or (answered = 0) leave it unanswered: the same for the company.
     Minus a `Refusal` where there is no call."""
-    run, log = runs[i], logs[i]
+    return turn_away_in_run(runs[i], logs[i], answered)
+
+
+@rule
+def turn_away_in_run(run: Record, log: Record, answered: Int) -> np.int64:
+    """`turn_away` for callers inside kernels."""
     number = np.int64(run["line"])
     if number < 0:
         return np.int64(-_NO_CALL)
@@ -357,7 +379,12 @@ def acknowledge(runs: Runs, i: Int, logs: Runs) -> np.int64:
     """Acknowledge the cancellation on the line; it stands either way. Minus a `Refusal` where there
     is none.
     """
-    run, log = runs[i], logs[i]
+    return acknowledge_in_run(runs[i], logs[i])
+
+
+@rule
+def acknowledge_in_run(run: Record, log: Record) -> np.int64:
+    """`acknowledge` for callers inside kernels."""
     number = np.int64(run["phoned"])
     if number < 0:
         return np.int64(-_NO_CALL)

@@ -12,13 +12,13 @@ from tradesbench_gym.core.engine import (
     Metres,
     Pool,
     Runs,
-    acknowledge,
-    advance,
-    offer,
-    turn_away,
+    acknowledge_in_run,
+    advance_run,
+    offer_to_run,
+    turn_away_in_run,
 )
 from tradesbench_gym.core.jit import borrowed, kernel, rule
-from tradesbench_gym.core.layout import Int
+from tradesbench_gym.core.layout import Int, Record
 from tradesbench_gym.core.observe import Masks, write_out
 from tradesbench_gym.core.parts import Where, Words
 
@@ -63,13 +63,13 @@ def step(
     before = np.int64(run["cash"])
     answered = last
     if action.shape[0] > 0 and run["line"] >= 0:
-        answered = answer_call(runs, i, params, metres, logs, action)
+        answered = answer_call(run, params[0], metres, logs[i], action)
     while True:
-        stop = advance(runs, i, params, pool, metres, logs)
+        stop = advance_run(run, params[0], pool, metres, logs[i])
         if stop in (_NEW_CALL, _ENDED, _EVENTS_FULL):
             break
         if stop == _CANCELLATION:
-            acknowledge(runs, i, logs)
+            acknowledge_in_run(run, logs[i])
     if stop != _EVENTS_FULL:
         fill_desk(run, desks[i])
         last = max(np.int64(answered), np.int64(REFUSED))
@@ -79,15 +79,15 @@ def step(
 
 @rule
 def answer_call(
-    runs: Runs, i: Int, params: Runs, metres: Metres, logs: Runs, action: npt.NDArray[np.int64]
+    run: Record, p: Record, metres: Metres, log: Record, action: npt.NDArray[np.int64]
 ) -> np.int64:
     """What became of a learner's answer to the call on the line, as `step` tells it."""
-    day = np.int64(runs[i]["day"])
+    day = np.int64(run["day"])
     if action[0] != 1:
-        turn_away(runs, i, logs, np.int64(1))
+        turn_away_in_run(run, log, np.int64(1))
         return np.int64(REJECTED) if action[0] == 0 else -NO_ANSWER - REFUSALS * day
-    answer = offer(runs, i, params, metres, logs, action[1], action[2], action[3])
+    answer = offer_to_run(run, p, metres, log, action[1], action[2], action[3])
     if answer < 0:
-        turn_away(runs, i, logs, np.int64(1))
+        turn_away_in_run(run, log, np.int64(1))
         return answer - REFUSALS * day
     return np.int64(WAS_ACCEPTED) if answer == ACCEPTED else np.int64(WAS_DECLINED)
