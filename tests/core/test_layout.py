@@ -231,7 +231,7 @@ from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.envs.trades_env import TradesEnv
 from tradesbench_gym.policies import make_policy
 from tests.worlds import tiny_map
-for name in ("oracle", "accept-all", "reject-heavy", "do-nothing"):
+for name in ("oracle", "planner", "accept-all", "reject-heavy", "do-nothing"):
     play(Simulation(1, business=tiny_business()), make_policy(name, seed=1))
 for seen in ("desk", "planned"):
     env = TradesEnv(map=tiny_map(), observation=seen)

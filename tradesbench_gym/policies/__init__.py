@@ -1,6 +1,6 @@
 """Policies: the oracle and the baselines of the report, and the registry for your own."""
 
-from tradesbench_gym.policies import baselines, oracle
+from tradesbench_gym.policies import baselines, oracle, planner
 from tradesbench_gym.policies.registry import (
     Decision,
     Policy,
@@ -16,6 +16,7 @@ __all__ = [
     "baselines",
     "make_policy",
     "oracle",
+    "planner",
     "policy_names",
     "register",
     "register_factory",
