@@ -24,7 +24,7 @@ from tradesbench_gym.core.parts import (
 )
 
 _DOLLAR = 100.0
-_KM = 1_000.0
+_KM = np.float32(0.001)
 _ANY_HIGH = 1_000.0
 
 
@@ -96,8 +96,9 @@ def _limits(business: Business, shape: Shape) -> dict[str, tuple[Any, Any]]:
     most = _most_money(business, calls)
     least = -_worst_day(business)
     low, high = _extent(business)
-    # Whole kilometres, so that no rounding of a place at the edge can leave them.
-    corner_low, corner_high = np.floor(np.array(low) / _KM), np.ceil(np.array(high) / _KM)
+    # Whole kilometres around places as they are shown, rounded to a float32.
+    shown_low, shown_high = ((np.array(at) * _KM).astype(np.float32) for at in (low, high))
+    corner_low, corner_high = np.floor(shown_low), np.ceil(shown_high)
     on_site = [scenario.visits.failed_s, *(service.longest_s for service in scenario.services)]
     longest = max(on_site) / 60.0
     jobs_high = [

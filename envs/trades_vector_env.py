@@ -210,7 +210,7 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
         Shape (num_envs, 1 + technicians x 14 x 6), bool: entry 0 is "reject".
         """
         masks = np.ones((self.num_envs, 1 + self._blocks.shape.slots), np.bool_)
-        # Not into the rows themselves: one run's are contiguous, and the kernel would have two forms.
+        # Not into the rows themselves: a single run's are contiguous, for which a kernel compiles.
         found = np.empty((self.num_envs, self._blocks.shape.slots), np.int8)
         self._slices.legal(found)
         masks[:, 1:] = found.view(np.bool_)

@@ -196,3 +196,9 @@ def test_more_open_jobs_than_rows_leave_the_soonest_ones_in_view() -> None:
     calls = env.desk["calls"][: int(env.desk["n_calls"])]
     days = np.sort(calls["day"][(calls["state"] >= 4) & (calls["state"] <= 7)])
     np.testing.assert_array_equal(rows[:, 2] + env.simulation.day, days[:128])
+
+
+def test_places_on_a_whole_kilometre_lie_inside_the_bounds() -> None:
+    env = tiny_env({}, days=2)  # technicians live on the corners of a grid of 3,000 m
+    observation, _ = env.reset(seed=1)
+    assert env.observation_space.contains(observation)

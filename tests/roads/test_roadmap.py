@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -214,3 +216,11 @@ def test_the_graph_has_both_ways_of_a_street_and_one_of_a_one_way(town: RoadMap)
         "metres": 1000,
     }
     assert graph.edges[1, 2]["name"] == ""
+
+
+def test_a_map_from_memory_is_as_read_only_after_a_journey(town: RoadMap) -> None:
+    there = pickle.loads(pickle.dumps(town))  # noqa: S301 - bytes of our own
+    assert not there.pool.flags.writeable
+    assert not there.places.flags.writeable
+    assert not there.metres.flags.writeable
+    assert there.digest == town.digest

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from tradesbench_gym.errors import MapError
 from tradesbench_gym.roads.book import AddressBook
-from tradesbench_gym.roads.cache import Unpacked, derive, load
+from tradesbench_gym.roads.cache import Unpacked, arrays_of, derive, load
 from tradesbench_gym.roads.container import write_content
 from tradesbench_gym.roads.content import (
     About,
@@ -124,7 +124,7 @@ class RoadMap:
     def __reduce__(self) -> tuple[Any, ...]:
         # A worker process opens the map itself and shares its pages; only the recipe travels.
         if self._origin is None:
-            return RoadMap, (self._unpacked,)
+            return _rebuilt, (self._unpacked,)
         return open_map, (self._origin,)
 
     @classmethod
@@ -293,3 +293,10 @@ __all__ = [
     "open_map",
     "write_map",
 ]
+
+
+def _rebuilt(unpacked: Unpacked) -> RoadMap:
+    # Pickle forgets that arrays are read-only, and kernels would be compiled again for others.
+    for array in arrays_of(unpacked).values():
+        array.flags.writeable = False
+    return RoadMap(unpacked)

@@ -1,0 +1,201 @@
+"""However a batch is played, it plays the same: by how many threads, after a fork, from a copy,
+beside another one, after its threads were let go.
+"""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+from tests.envs.batches import MODES, assert_same, batch_of, reject_all, shown_by, whole_state
+from tests.envs.playing import in_another_process
+from tradesbench_gym.envs import TradesVectorEnv
+
+each_mode = pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+RUNS = 200  # enough for three slices of 64
+COPIES = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda batch: pickle.loads(pickle.dumps(batch)),  # noqa: S301 - its own bytes
+}
+each_copy = pytest.mark.parametrize("way", COPIES)
+
+
+def _begun(**arguments: Any) -> TradesVectorEnv:
+    batch = batch_of(RUNS, "shipped", days=1, **arguments)
+    batch.reset(seed=10_000)
+    return batch
+
+
+@each_mode
+def test_one_two_and_three_threads_play_the_same(mode: AutoresetMode) -> None:
+    shown = []
+    for threads in (1, 2, 3):
+        batch = _begun(threads=threads, autoreset_mode=mode)
+        shown.append(shown_by(batch, 20))
+        batch.close()
+    assert sum(int(moment[2].sum()) for moment in shown[0] if len(moment) == 5) >= RUNS
+    assert_same(shown[1], shown[0])
+    assert_same(shown[2], shown[0])
+
+
+def _threads_since(before: set[threading.Thread]) -> int:
+    return len(set(threading.enumerate()) - before)
+
+
+def test_a_batch_uses_as_many_threads_as_it_was_given_and_lets_them_go() -> None:
+    before = set(threading.enumerate())
+    for threads, others in ((1, 0), (2, 1), (3, 2), (64, 2)):
+        batch = _begun(threads=threads)
+        batch.step(reject_all(RUNS))
+        # A pool makes as many as it finds work for: two short slices may be one thread's.
+        assert min(others, 1) <= _threads_since(before) <= others
+        batch.close()
+        assert _threads_since(before) == 0
+
+
+def test_a_small_batch_wakes_no_other_thread() -> None:
+    before = set(threading.enumerate())
+    batch = batch_of(127, days=1, threads=8)
+    batch.reset(seed=1)
+    batch.step(reject_all(127))
+    assert _threads_since(before) == 0
+
+
+def test_a_batch_that_nobody_closed_lets_its_threads_go() -> None:
+    before = set(threading.enumerate())
+    batch = _begun(threads=3)
+    assert _threads_since(before) > 0
+    del batch
+    gc.collect()
+    until = time.monotonic() + 10
+    while _threads_since(before) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert _threads_since(before) == 0
+
+
+def test_closing_twice_is_closing_once_and_a_closed_batch_can_still_be_played() -> None:
+    closed, open_one = _begun(threads=2), _begun(threads=2)
+    for _ in range(2):
+        closed.close()
+        assert closed.closed
+    assert_same(shown_by(closed, 3), shown_by(open_one, 3))
+    assert_same(closed.reset(seed=4), open_one.reset(seed=4))
+    closed.close()
+    open_one.close()
+
+
+FORKING = """
+import os, signal, sys
+from tests.envs.batches import batch_of, reject_all, whole_state
+signal.alarm(250)
+
+def play(batch):
+    for _ in range(15):
+        batch.step(reject_all(200))
+    return whole_state(batch)
+
+batch = batch_of(200, "shipped", days=1, threads=3)
+batch.reset(seed=5)
+batch.step(reject_all(200))
+reading, writing = os.pipe()
+child = os.fork()
+if child == 0:
+    signal.alarm(250)
+    grandchild = os.fork()
+    if grandchild == 0:
+        signal.alarm(250)
+    else:
+        assert os.waitstatus_to_exitcode(os.waitpid(grandchild, 0)[1]) == 0
+    os.write(writing, play(batch).encode() + b" ")
+    batch.close()
+    if grandchild == 0:
+        sys.exit(0)  # with all that Python does at its end
+    os._exit(0)
+mine = play(batch)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+print(os.read(reading, 1000).decode().split() == [mine, mine])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
+def test_a_child_forked_after_threads_were_used_plays_on_like_its_parent() -> None:
+    # What Python says of forking beside threads is what this is about.
+    assert in_another_process(FORKING, "-W", "ignore::DeprecationWarning") == "True"
+
+
+@each_copy
+@each_mode
+@pytest.mark.parametrize("held", [True, False], ids=["copy=True", "copy=False"])
+def test_a_copy_made_at_any_step_continues_bit_for_bit(
+    way: str, mode: AutoresetMode, held: bool
+) -> None:
+    """The moments between the end of some runs and their reset are among the steps."""
+    batch = batch_of(5, "shipped", days=1, autoreset_mode=mode, copy=held)
+    batch.reset(seed=3)
+    for step in range(16):
+        twin = COPIES[way](batch)
+        assert whole_state(twin) == whole_state(batch)
+        rest = copy.deepcopy(shown_by(COPIES[way](twin), 4, seed=step))
+        shown = shown_by(batch, 1, seed=step)
+        assert_same(shown, rest[: len(shown)] if held else shown_by(twin, 1, seed=step))
+
+
+@each_copy
+def test_a_copy_of_many_runs_has_threads_of_its_own(way: str) -> None:
+    batch = _begun(threads=2)
+    shown_by(batch, 3)
+    twin = COPIES[way](batch)
+    batch.close()
+    other = COPIES[way](batch)
+    assert_same(shown_by(twin, 6), shown_by(other, 6))
+    twin.close()
+    other.close()
+
+
+@each_copy
+def test_a_copy_draws_the_same_next_runs_and_samples_the_same_actions(way: str) -> None:
+    batch = batch_of(3, "shipped", days=1)
+    batch.reset(seed=8)
+    batch.action_space.seed(9)
+    batch.reset()
+    twin = COPIES[way](batch)
+    for _ in range(3):
+        assert_same(batch.reset(), twin.reset())
+        assert_same(batch.action_space.sample(), twin.action_space.sample())
+
+
+@each_copy
+def test_a_copy_and_the_original_share_nothing_that_changes(way: str) -> None:
+    batch = batch_of(3, "shipped", days=1)
+    COPIES[way](batch).reset(seed=1)
+    batch.reset(seed=8)
+    before = whole_state(batch)
+    twin = COPIES[way](batch)
+    other = twin.step(reject_all(3))[0]
+    shown_by(twin, 20)
+    twin.reset()
+    assert whole_state(batch) == before
+    mine = batch.step(reject_all(3))[0]
+    assert_same(mine, other)
+    assert not any(np.shares_memory(mine[name], other[name]) for name in mine)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_two_batches_can_be_stepped_from_two_threads_at_once(threads: int) -> None:
+    alone = [shown_by(_begun(threads=1), 8, seed) for seed in range(4)]
+    batches = [_begun(threads=threads) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(shown_by, batches, [8] * 4, range(4)))
+    assert_same(together, alone)
+    for batch in batches:
+        batch.close()
