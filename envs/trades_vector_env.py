@@ -200,7 +200,8 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
 
     def close_extras(self) -> None:
         """Let the threads go."""
-        self._slices.close()
+        if hasattr(self, "_slices"):  # Gymnasium closes what was refused while it was made, too
+            self._slices.close()
 
     # -- for learners --
 
