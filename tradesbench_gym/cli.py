@@ -40,6 +40,11 @@ COMMANDS = {
         "bench",
         "Play policies on many seeds and print the results beside the report's.",
     ),
+    "llm": Place(
+        "tradesbench_gym.commands.llm",
+        "llm",
+        "Let a model at an OpenAI-compatible endpoint play runs, and compare it with the oracle.",
+    ),
     "resume": Place(
         "tradesbench_gym.commands.resume",
         "resume",
@@ -63,7 +68,7 @@ COMMANDS = {
     "docs": Place(
         "tradesbench_gym.commands.docs",
         "docs",
-        "Write the reference of the company's API and the handbook into a folder.",
+        "Write docs/ into a folder: the reference of the company's API, and its HANDBOOK.md.",
     ),
     "diff": Place(
         "tradesbench_gym.commands.diff", "diff", "Name the first event in which two runs part."

@@ -17,17 +17,20 @@ class FlattenAction(
 ):
     """`Discrete(1 + technicians x 14 x 6)`: 0 rejects, then each offer, the window fastest.
 
-    A mask of the MultiDiscrete action cannot say "this technician only on that day"; one of this
-    action can. `action_masks()` gives it in the form that sb3-contrib's MaskablePPO asks for.
+    Whether an offer is legal depends on technician, day and window together: Diana works on Monday
+    at nine and not on Saturday at nine, Marcus does both. A mask of the MultiDiscrete action has
+    2 + 4 + 14 + 6 entries, one for each number by itself, and libraries draw the four numbers
+    independently; it cannot say "this technician only on that day". One of this action has an entry
+    for each whole offer and can. `action_masks()` gives that joint mask in the form that
+    sb3-contrib's MaskablePPO asks for.
+
+    For vector environments: `tradesbench_gym.wrappers.vector.FlattenAction`.
     """
 
     def __init__(self, env: gym.Env[_Observation, npt.NDArray[np.int64]]) -> None:
         RecordConstructorArgs.__init__(self)
         gym.ActionWrapper.__init__(self, env)
-        space = env.action_space
-        if not isinstance(space, gym.spaces.MultiDiscrete) or space.nvec.shape != (4,):
-            raise TypeError(f"FlattenAction wraps the action of TradesBench-v0, not {space}")
-        self._slots = tuple(int(size) for size in space.nvec[1:])
+        self._slots = slots_of(env.action_space)
         self.action_space = gym.spaces.Discrete(1 + int(np.prod(self._slots)))
 
     def action(self, action: np.int64) -> npt.NDArray[np.int64]:
@@ -38,5 +41,12 @@ class FlattenAction(
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Legal actions: bool, shape (1 + technicians x 14 x 6,)."""
-        masks: npt.NDArray[np.bool_] = self.get_wrapper_attr("env").unwrapped.action_masks()
+        masks: npt.NDArray[np.bool_] = self.env.get_wrapper_attr("action_masks")()
         return masks
+
+
+def slots_of(space: Any) -> tuple[int, ...]:
+    """Technicians, days and windows of an action space; TypeError if it is another's."""
+    if not isinstance(space, gym.spaces.MultiDiscrete) or space.nvec.shape != (4,):
+        raise TypeError(f"FlattenAction wraps the action of TradesBench-v0, not {space}")
+    return tuple(int(size) for size in space.nvec[1:])

@@ -148,7 +148,7 @@ def test_a_function_of_one_s_own_plays(own_policies: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["run", "--policy", "nope"], "there are accept-all, do-nothing, oracle, reject-heavy"),
+        (["run", "--policy", "nope"], "there are accept-all, do-nothing, oracle, planner, ppo, "),
         (["run", "--policy", "nowhere:decide"], "no module 'nowhere'"),
         (["run", "--policy", "nowhere.py:decide"], "there is no file nowhere.py"),
         (["run", "--policy", "some.py"], "some.py:decide"),
