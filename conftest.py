@@ -8,7 +8,7 @@ from hypothesis import settings
 
 TESTS = Path(__file__).parent / "tests"
 RULES = {"core", "company"}
-CORE = RULES | {"envs", "policies", "roads", "world", "wrappers"}
+CORE = RULES | {"api", "envs", "policies", "roads", "world", "wrappers"}
 LEFT_OUT = {"bench", "slow", "train"}
 
 # The first call of a kernel may compile for seconds, which says nothing about the example.
@@ -18,6 +18,8 @@ settings.load_profile("tradesbench")
 # Doctests import the modules they stand in, and those of training import [train].
 HAS_TRAIN = importlib.util.find_spec("stable_baselines3") is not None
 collect_ignore = [] if HAS_TRAIN else ["tradesbench_gym/training"]
+# No doctests, and it imports [ray], which takes long.
+collect_ignore.append("tradesbench_gym/training/rllib.py")
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects by the marks

@@ -18,14 +18,14 @@ from tests.worlds import tiny_business
 from tradesbench_gym.api.app import agent_app, driver_app
 from tradesbench_gym.api.listening import Listener, listen_on_port
 from tradesbench_gym.api.office import Office
-from tradesbench_gym.api.public import PublicDatabase
 from tradesbench_gym.api.serving import serve
 from tradesbench_gym.api.tokens import Token
 from tradesbench_gym.world import World
 
 AGENT = Token(b"the-token-of-the-agent")
 DRIVER = Token(b"the-token-of-the-driver")
-STATUSES = {400, 401, 404, 405, 409, 413, 422}
+PATIENCE_SECONDS = 60.0
+STATUSES = {400, 401, 404, 405, 409, 413, 422, 503}
 
 
 def bearer(token: Token) -> dict[str, str]:
@@ -133,7 +133,7 @@ def opened(
 ) -> Iterator[Company]:
     """A tiny company asked in process; its file and its database are closed afterwards."""
     world = World.create(path, seed, business=tiny_business(changes, days))
-    office = Office(world, PublicDatabase(world))
+    office = Office(world)
     clients = in_process(agent_app(office, AGENT)), in_process(driver_app(office, DRIVER))
     try:
         with clients[0], clients[1]:
@@ -155,25 +155,30 @@ class Served(Company):
 
 
 @contextmanager
-def served(company: Company) -> Iterator[Served]:
-    """Serve a company from a thread of this process."""
-    office, ready, stopped = company.office, threading.Event(), threading.Event()
-    listeners = listen_on_port(0), listen_on_port(0)
-    apps = agent_app(office, AGENT), driver_app(office, DRIVER)
-    thread = threading.Thread(
-        target=serve, args=(list(zip(apps, listeners, strict=True)), ready.set, stopped)
-    )
+def answering(office: Office, *served: tuple[ASGIApp, Listener]) -> Iterator[None]:
+    """Serve applications from a thread of this process."""
+    ready, stopped = threading.Event(), threading.Event()
+    thread = threading.Thread(target=serve, args=(served, ready.set, office.stop, stopped))
     thread.start()
     try:
-        assert ready.wait(30)
-        with (
-            httpx.Client(base_url=listeners[0].address, timeout=30) as agent,
-            httpx.Client(base_url=listeners[1].address, timeout=30) as driver,
-        ):
-            parties = Party(agent, AGENT), Party(driver, DRIVER)
-            yield Served(company.world, office, *parties, listeners)
+        assert ready.wait(PATIENCE_SECONDS)
+        yield
     finally:
         stopped.set()
-        thread.join(30)
-        for one in listeners:
-            one.close()
+        thread.join(PATIENCE_SECONDS)
+        for _, listener in served:
+            listener.close()
+
+
+@contextmanager
+def served(company: Company) -> Iterator[Served]:
+    """Serve a company on two ports."""
+    office, listeners = company.office, (listen_on_port(0), listen_on_port(0))
+    apps = agent_app(office, AGENT), driver_app(office, DRIVER)
+    with (
+        answering(office, *zip(apps, listeners, strict=True)),
+        httpx.Client(base_url=listeners[0].address, timeout=PATIENCE_SECONDS) as agent,
+        httpx.Client(base_url=listeners[1].address, timeout=PATIENCE_SECONDS) as driver,
+    ):
+        parties = Party(agent, AGENT), Party(driver, DRIVER)
+        yield Served(company.world, office, *parties, listeners)

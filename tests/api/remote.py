@@ -4,22 +4,18 @@ played without them.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from starlette.types import ASGIApp
-
+from tests.api.companies import answering
 from tradesbench_gym.api.app import agent_app, driver_app
 from tradesbench_gym.api.client import Agent, Driver
 from tradesbench_gym.api.handbook import handbook_text
-from tradesbench_gym.api.listening import ONLY_US, Listener, listen_on_file, listen_on_port
+from tradesbench_gym.api.listening import ONLY_US, listen_on_file, listen_on_port
 from tradesbench_gym.api.office import Office
-from tradesbench_gym.api.public import PublicDatabase
-from tradesbench_gym.api.serving import serve
 from tradesbench_gym.api.tokens import Token
 from tradesbench_gym.company.business import Business
 from tradesbench_gym.company.play import answer
@@ -29,7 +25,6 @@ from tradesbench_gym.core.view import Desk
 from tradesbench_gym.world import World
 
 AGENT, DRIVER = "an-agents-token-of-tests", "a-drivers-token-of-tests"
-_PATIENCE_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -50,11 +45,12 @@ def open_company(folder: Path, business: Business, seed: int = 5) -> Iterator[Co
     place = folder / "driver.socket"
     with ExitStack() as stack:
         world = stack.enter_context(World.create(folder / "world.sqlite", seed, business=business))
-        office = Office(world, PublicDatabase(world))
+        office = Office(world)
         stack.callback(office.close)
         front, back = listen_on_port(0), listen_on_file(place, ONLY_US)
         stack.enter_context(
-            _serving(
+            answering(
+                office,
                 (agent_app(office, Token(AGENT.encode())), front),
                 (driver_app(office, Token(DRIVER.encode())), back),
             )
@@ -64,21 +60,6 @@ def open_company(folder: Path, business: Business, seed: int = 5) -> Iterator[Co
         driver = stack.enter_context(Driver(DRIVER, socket=place))
         book = handbook_text(business.scenario, business.days, business.start_date)
         yield Company(world, agent, driver, book, port, place)
-
-
-@contextmanager
-def _serving(*served: tuple[ASGIApp, Listener]) -> Iterator[None]:
-    ready, stopped = threading.Event(), threading.Event()
-    thread = threading.Thread(target=serve, args=(served, ready.set, stopped), daemon=True)
-    thread.start()
-    try:
-        assert ready.wait(_PATIENCE_SECONDS)
-        yield
-    finally:
-        stopped.set()
-        thread.join(_PATIENCE_SECONDS)
-        for _, listener in served:
-            listener.close()
 
 
 def play_in_process(

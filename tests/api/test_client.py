@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable
+from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
-import httpx
 import pytest
 
 from tests.api.remote import AGENT, DRIVER, Company, open_company
@@ -41,10 +42,35 @@ ASKED: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def to(kind: type[Client], answer: Callable[[httpx.Request], httpx.Response]) -> Any:
+class Asked(NamedTuple):
+    """What a client sent."""
+
+    method: str
+    path: str
+    body: bytes
+    headers: dict[str, str]
+
+
+class Pretended(HTTPConnection):
+    """A connection to a server that is one function: from what is asked to status and body."""
+
+    def __init__(self, answer: Callable[[Asked], tuple[int, bytes]]) -> None:
+        super().__init__("company")
+        self._answer = answer
+
+    def request(
+        self, method: str, url: str, body: Any = None, headers: Any = None, **_: Any
+    ) -> None:
+        self._said = self._answer(Asked(method, url, body, headers))
+
+    def getresponse(self) -> Any:
+        status, body = self._said
+        return SimpleNamespace(status=status, read=lambda: body)
+
+
+def to(kind: type[Client], answer: Callable[[Asked], tuple[int, bytes]]) -> Any:
     """A client to a server that is one function."""
-    http = httpx.Client(base_url="http://company", transport=httpx.MockTransport(answer))
-    return kind("secret-token", http=http)
+    return kind("secret-token", connection=Pretended(answer))
 
 
 def test_each_operation_has_a_method() -> None:
@@ -54,29 +80,29 @@ def test_each_operation_has_a_method() -> None:
 @pytest.mark.parametrize("operation", [*AGENT_OPERATIONS, *DRIVER_OPERATIONS], ids=lambda o: o.name)
 def test_a_method_asks_for_its_operation_and_gives_its_answer(operation: Operation) -> None:
     example = example_of(operation.answer)
-    asked: list[httpx.Request] = []
+    asked: list[Asked] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: Asked) -> tuple[int, bytes]:
         asked.append(request)
-        operation.request.model_validate_json(request.content)
-        return httpx.Response(200, json=example)
+        operation.request.model_validate_json(request.body)
+        return 200, json.dumps(example).encode()
 
     kind = Agent if operation in AGENT_OPERATIONS else Driver
     given = ASKED[operation.name](to(kind, answer))
     assert isinstance(given, operation.answer)
     assert given.model_dump() == example
     (request,) = asked
-    assert (request.method, request.url.path) == ("POST", operation.path)
-    assert request.headers["authorization"] == "Bearer secret-token"
-    assert request.headers["content-type"] == "application/json"
+    assert (request.method, request.path) == ("POST", operation.path)
+    assert request.headers["Authorization"] == "Bearer secret-token"
+    assert request.headers["Content-Type"] == "application/json"
 
 
 def test_what_is_left_out_is_not_sent() -> None:
     bodies: list[Any] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
-        bodies.append(json.loads(request.content))
-        return httpx.Response(200, json={"customers": []})
+    def answer(request: Asked) -> tuple[int, bytes]:
+        bodies.append(json.loads(request.body))
+        return 200, b'{"customers": []}'
 
     to(Agent, answer).find_customers(phone="555")
     assert bodies == [{"phone": "555"}]
@@ -130,7 +156,7 @@ def test_the_wrong_token_opens_neither_door(company: Company) -> None:
 
 
 def test_arguments_that_cannot_be_are_refused_before_they_are_sent() -> None:
-    def answer(_: httpx.Request) -> httpx.Response:
+    def answer(_: Asked) -> tuple[int, bytes]:
         raise AssertionError("sent")
 
     agent = to(Agent, answer)
@@ -149,17 +175,32 @@ def test_arguments_that_cannot_be_are_refused_before_they_are_sent() -> None:
 @pytest.mark.parametrize(
     "response",
     [
-        httpx.Response(200, text="<html>hello</html>"),
-        httpx.Response(200, json={"kind": "none"}),
-        httpx.Response(404, text="not found"),
-        httpx.Response(502, json={"detail": "bad gateway"}),
+        (200, b"<html>hello</html>"),
+        (200, b'{"kind": "none"}'),
+        (200, b""),
+        (404, b"not found"),
+        (502, b'{"detail": "bad gateway"}'),
     ],
 )
-def test_another_server_is_told_from_the_company(response: httpx.Response) -> None:
+def test_another_server_is_told_from_the_company(response: tuple[int, bytes]) -> None:
     with pytest.raises(UnreachableError) as caught:
         to(Agent, lambda _: response).current_call()
     assert caught.value.code == "foreign_answer"
     assert str(caught.value).isprintable()
+
+
+def test_a_server_that_went_and_came_back_is_found_again(company: Company) -> None:
+    agent = company.agent
+    agent.status()
+    agent._connection.sock.shutdown(socket.SHUT_RDWR)
+    with pytest.raises(UnreachableError):
+        agent.status()
+    assert agent.status().day == 1
+    assert agent._connection.sock is not None
+    idle = agent._connection.sock
+    agent._used -= 3600  # an hour in which nobody asked
+    agent.status()
+    assert agent._connection.sock is not idle
 
 
 def test_nobody_there_is_one_sentence(tmp_path: Path) -> None:

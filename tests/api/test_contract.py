@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,12 +19,18 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from tests.api.companies import AGENT, Company, Party, bearer, in_process, opened
+from tests.api.companies import AGENT, Company, Party, bearer, in_process, opened, problem
 from tradesbench_gym.api.app import agent_app, agent_routes, driver_routes
 from tradesbench_gym.api.models import ErrorAnswer
-from tradesbench_gym.api.operations import AGENT_OPERATIONS, DRIVER_OPERATIONS
+from tradesbench_gym.api.operations import (
+    AGENT_OPERATIONS,
+    ASTRAY_FAULTS,
+    COMMON_FAULTS,
+    DRIVER_OPERATIONS,
+)
+from tradesbench_gym.world import World, WorldError
 
-QUICK, THOROUGH = 50, 500
+QUICK, THOROUGH = 25, 500
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -172,3 +179,60 @@ def test_an_unforeseen_failure_is_told_in_the_same_shape(
     assert answer.status_code == 500
     assert answer.json()["error"]["code"] == "server_failed"
     assert "fire" not in answer.text
+
+
+def test_records_that_cannot_be_used_are_told_of_and_only_the_driver_is_told_why(
+    company: Company, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(world: World, *_: object) -> None:
+        raise WorldError(f"the disk is full: {world.path} is as it was", code="disk_full")
+
+    number, digest = company.next_call()["call_id"], company.world.digest()
+    with monkeypatch.context() as broken:
+        broken.setattr(World, "_commit", full)
+        answer = company.agent.ask("calls.reject", call_id=number)
+        assert problem(answer) == (503, "records_unusable")
+        assert "disk" not in answer.text
+        assert str(company.world.path) not in answer.text
+        answer = company.driver.ask("leave_unanswered", call_id=number)
+        assert problem(answer) == (503, "records_unusable")
+        assert f"the disk is full: {company.world.path}" in answer.json()["error"]["message"]
+    assert "the disk is full" in caplog.text
+    assert company.world.digest() == digest
+    assert company.agent("calls.reject", call_id=number)["outcome"] == "rejected"
+
+
+def test_a_public_database_that_cannot_be_written_keeps_no_command_from_being_done(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full: /tmp/somewhere")
+
+    question = "SELECT outcome FROM calls"
+    company.agent("calls.reject", call_id=company.next_call()["call_id"])
+    with monkeypatch.context() as broken:
+        broken.setattr(company.office.database, "_write", full)
+        answer = company.agent.ask("query", sql=question)
+        assert problem(answer) == (503, "records_unusable")
+        assert "somewhere" not in answer.text
+        company.agent("calls.reject", call_id=company.next_call()["call_id"])
+    assert company.agent("query", sql=question)["rows"] == [["rejected"], ["rejected"]]
+
+
+def test_what_is_asked_of_a_company_that_is_being_closed_is_told_so(company: Company) -> None:
+    number = company.next_call()["call_id"]
+    company.office.stop()
+    assert company.agent.refused("query", sql="SELECT 1") == (503, "closed")
+    assert company.agent("calls.current")["kind"] == "new_job"
+    company.office.close()
+    assert company.agent.refused("calls.reject", call_id=number) == (503, "closed")
+
+
+def test_every_error_is_defined_once_and_has_one_status() -> None:
+    every = [*COMMON_FAULTS, *ASTRAY_FAULTS]
+    for one in (*AGENT_OPERATIONS, *DRIVER_OPERATIONS):
+        every += one.faults
+        codes = [fault.code for fault in one.all_faults]
+        assert len(set(codes)) == len(codes)
+    meanings = {(fault.code, fault.status, fault.meaning) for fault in every}
+    assert len({code for code, _, _ in meanings}) == len(meanings)

@@ -14,6 +14,7 @@ from tradesbench_gym.api.client import ApiError
 from tradesbench_gym.api.dispatcher import Dispatcher, play
 from tradesbench_gym.company.business import Business, open_business
 from tradesbench_gym.company.scenario import load_scenario
+from tradesbench_gym.core.codes import CallState
 from tradesbench_gym.core.layout import MAX_SERVICES
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.policies import Decision, make_policy
@@ -94,6 +95,22 @@ def test_a_dispatcher_who_takes_over_in_the_middle_plays_on_the_same(
                 first.answer()
         second = Dispatcher(company.agent, company.handbook, load_policy("oracle"))
         assert play(company.driver, second).digest == alone.digest()
+
+
+def test_dispatchers_who_take_turns_know_what_the_other_has_done(tmp_path: Path) -> None:
+    """Nobody tells them of cancellations either: they see it."""
+    business = open_business(days=4)
+    alone = play_in_process(business, 8, load_policy("oracle"))
+    with open_company(tmp_path, business, 8) as company:
+        pair = [
+            Dispatcher(company.agent, company.handbook, load_policy("oracle")) for _ in range(2)
+        ]
+        while (stop := company.driver.advance()).stop != "ended":
+            if stop.stop == "new_call":
+                pair[(stop.call_id or 0) // 3 % 2].answer()
+        calls = jobs_of(company.world.record)
+    assert np.count_nonzero(calls["state"] == CallState.CANCELLED)
+    assert np.array_equal(calls, jobs_of(alone.record))
 
 
 def test_a_changed_handbook_changes_what_the_oracle_plans_over_http(tmp_path: Path) -> None:

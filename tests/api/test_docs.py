@@ -31,7 +31,7 @@ from tradesbench_gym.api.views import VIEWS
 from tradesbench_gym.commands.docs import docs
 from tradesbench_gym.errors import TradesBenchError
 
-PAGES = docs_texts("Sunridge Services")
+PAGES = docs_texts(tiny_business(days=3))
 _BLOCK = re.compile(r"^(\w+)[^\n]*:\n\n```json\n(.*?)\n```", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)]+)\)")
 
@@ -139,10 +139,9 @@ def test_each_view_and_column_stands_on_the_page_of_views() -> None:
 def test_the_questions_on_the_page_of_views_are_answered(tmp_path: Path) -> None:
     with followed(tmp_path) as (world, public):
         world.next_call()
-        public.follow()
         for sql in QUERIES.values():
             assert sql in PAGES["views.md"]
-            assert public.query(sql).columns
+            assert public.ask(sql).columns
 
 
 def test_links_lead_somewhere() -> None:
@@ -150,7 +149,7 @@ def test_links_lead_somewhere() -> None:
         anchors = {line.lstrip("#").strip().lower() for line in page.split("\n") if line[:1] == "#"}
         for link in _LINK.findall(page):
             target, _, anchor = link.partition("#")
-            assert target in {"", "../HANDBOOK.md"} or target in PAGES, (name, link)
+            assert target in {"", *PAGES}, (name, link)
             assert not anchor or anchor in anchors, (name, link)
 
 
@@ -187,10 +186,10 @@ def test_docs_and_handbook_are_written_and_written_again(tmp_path: Path) -> None
     business = tiny_business(days=3)
     for _ in range(2):
         files = write_docs(workspace, business)
-        assert {file.name for file in files} == {*PAGES, "HANDBOOK.md"}
-        assert {one.name for one in workspace.iterdir()} == {"docs", "HANDBOOK.md"}
+        assert {file.name for file in files} == set(PAGES)
+        assert {one.name for one in workspace.iterdir()} == {"docs"}
         assert {one.name: one.read_text() for one in (workspace / "docs").iterdir()} == PAGES
-    handbook = (workspace / "HANDBOOK.md").read_text()
+    handbook = (workspace / "docs" / "HANDBOOK.md").read_text()
     assert handbook == handbook_text(business.scenario, 3, business.start_date)
 
 
@@ -198,11 +197,11 @@ def test_another_scenario_changes_the_documents(tmp_path: Path) -> None:
     write_docs(tmp_path / "ours", tiny_business())
     write_docs(tmp_path / "theirs", tiny_business({"company": "Moonridge", "pay.overhead": 9}))
     ours, theirs = (
-        {one: (tmp_path / name / one).read_text() for one in ("HANDBOOK.md", "docs/README.md")}
+        {one: (tmp_path / name / one).read_text() for one in ("docs/HANDBOOK.md", "docs/README.md")}
         for name in ("ours", "theirs")
     )
     assert "Moonridge" in theirs["docs/README.md"]
-    assert "$9.00 a day" in theirs["HANDBOOK.md"]
+    assert "$9.00 a day" in theirs["docs/HANDBOOK.md"]
     assert not ours.items() & theirs.items()
 
 
@@ -219,7 +218,6 @@ def test_a_docs_folder_of_somebody_else_is_left_alone(tmp_path: Path, kind: str)
     with pytest.raises(DocsError) as caught:
         write_docs(tmp_path, tiny_business())
     assert caught.value.code == "foreign_docs"
-    assert not (tmp_path / "HANDBOOK.md").exists()
     assert len(list(tmp_path.rglob("*"))) == (2 if kind == "file inside" else 1)
 
 
@@ -255,10 +253,10 @@ def test_the_command_writes_a_workspace(tmp_path: Path) -> None:
     done = run(tmp_path, "--days", 5)
     assert done.exit_code == 0, done.output
     assert done.output.startswith("Wrote ")
-    assert "| length | 5 days |" in (tmp_path / "HANDBOOK.md").read_text()
+    assert "| length | 5 days |" in (tmp_path / "docs" / "HANDBOOK.md").read_text()
     told = json.loads(run(tmp_path, "--json").stdout)
-    assert str(tmp_path / "HANDBOOK.md") in told["files"]
-    assert (tmp_path / "HANDBOOK.md").read_text() == handbook_text(SUNRIDGE)
+    assert str(tmp_path / "docs" / "HANDBOOK.md") in told["files"]
+    assert (tmp_path / "docs" / "HANDBOOK.md").read_text() == handbook_text(SUNRIDGE)
 
 
 def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ import pytest
 
 from tests.api.companies import Company
 from tests.worlds import STILL
-from tradesbench_gym.api.agent import AGENT_HANDLERS
-from tradesbench_gym.api.driver import DRIVER_HANDLERS
-from tradesbench_gym.api.office import Office, Picture
+from tradesbench_gym.api.agent import AGENT_COMMANDS, AGENT_QUESTIONS
+from tradesbench_gym.api.driver import DRIVER_COMMANDS
 from tradesbench_gym.api.operations import AGENT_OPERATIONS, DRIVER_OPERATIONS
+from tradesbench_gym.api.pictures import Picture
 from tradesbench_gym.company.callers import caller_of
 from tradesbench_gym.core.layout import FIELDS
 from tradesbench_gym.world import World
@@ -28,9 +28,10 @@ CANCELLING = {
 
 
 def test_every_operation_of_the_list_is_done_by_somebody() -> None:
-    assert {one.name for one in AGENT_OPERATIONS} == set(AGENT_HANDLERS)
-    assert {one.name for one in DRIVER_OPERATIONS} == set(DRIVER_HANDLERS)
-    assert "advance" not in AGENT_HANDLERS
+    assert {one.name for one in AGENT_OPERATIONS} == {*AGENT_QUESTIONS, *AGENT_COMMANDS, "query"}
+    assert {one.name for one in DRIVER_OPERATIONS} == set(DRIVER_COMMANDS)
+    assert not {*AGENT_QUESTIONS, *AGENT_COMMANDS} & set(DRIVER_COMMANDS)
+    assert not {one.name for one in AGENT_OPERATIONS if one.writes} & set(AGENT_QUESTIONS)
 
 
 def test_the_operations_are_those_of_the_design() -> None:
@@ -217,9 +218,9 @@ def test_a_call_is_rejected_or_left_to_ring(company: Company) -> None:
     first = company.next_call()["call_id"]
     assert company.driver.refused("advance") == (409, "call_waiting")
     assert company.agent.refused("calls.reject", call_id=first + 1) == (404, "unknown_call")
-    assert company.agent("calls.reject", call_id=first)["state"] == "rejected"
+    assert company.agent("calls.reject", call_id=first)["outcome"] == "rejected"
     second = company.next_call()["call_id"]
-    assert company.driver("leave_unanswered", call_id=second)["state"] == "unanswered"
+    assert company.driver("leave_unanswered", call_id=second)["outcome"] == "unanswered"
     assert company.agent("company.status")["today"]["rejected"] == 2
 
 
@@ -300,19 +301,14 @@ def test_no_answer_depends_on_what_is_hidden(company: Company) -> None:
 
 def _everything(picture: Picture) -> list[str]:
     """What every question answers at a moment."""
-
-    class Shown(Office):
-        def __init__(self) -> None:
-            self._picture = picture
-
     wanted: dict[str, list[dict[str, Any]]] = {
         "jobs.get": [{"job_id": n} for n in range(1, 14) if picture.is_job(n)],
         "schedule.day": [{"date": f"2026-10-{day:02}"} for day in range(1, 17)],
     }
     return [
-        AGENT_HANDLERS[one.name](Shown(), one.request(**arguments)).model_dump_json()
+        AGENT_QUESTIONS[one.name](picture, one.request(**arguments)).model_dump_json()
         for one in AGENT_OPERATIONS
-        if not one.writes and one.name != "query"
+        if one.name in AGENT_QUESTIONS
         for arguments in wanted.get(one.name, [{}])
     ]
 

@@ -8,19 +8,20 @@ import statistics
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.api.publics import ask, dump, followed, play
+from tests.api.publics import Following, ask, dump, followed, play
 from tests.world.runs import create, resume, trespass
-from tests.worlds import tiny_business
+from tradesbench_gym.api.faults import RequestError
+from tradesbench_gym.api.pictures import story
 from tradesbench_gym.api.public import PublicDatabase
-from tradesbench_gym.api.query import QueryError
+from tradesbench_gym.api.query_errors import QueryError
 from tradesbench_gym.api.views import BY_NAME, VIEWS
 from tradesbench_gym.company.callers import caller_of
-from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core.codes import CallState, Entry, Stop
 from tradesbench_gym.policies.load import load_policy
 from tradesbench_gym.world import WorldError, play_on
@@ -28,36 +29,43 @@ from tradesbench_gym.world import WorldError, play_on
 
 @pytest.mark.parametrize("policy", ["oracle", "accept-all", "reject-heavy", "do-nothing"])
 def test_following_and_rebuilding_say_the_same(tmp_path: Path, policy: str) -> None:
-    decide = load_policy(policy)
     with followed(tmp_path, days=5) as (world, public):
-        for number, _ in enumerate(play_on(world, decide)):
-            public.follow()
+        made = public.path
+        for number, _ in enumerate(play_on(world, load_policy(policy))):
             if number % 20 and not world.ended:
                 continue
-            before = dump(public.path)
+            assert public.path == made  # it has followed every step
+            before = dump(made)
             public.rebuild()
-            assert dump(public.path) == before
-    with resume(tmp_path / "run.sqlite") as again, PublicDatabase(again) as late:
+            made = public.path
+            assert dump(made) == before
+    with resume(tmp_path / "run.sqlite") as again, Following(again) as late:
         assert dump(late.path) == before
 
 
-def test_a_database_that_followed_late_says_the_same(tmp_path: Path) -> None:
-    with followed(tmp_path, days=4) as (world, public):
-        for _ in play_on(world, load_policy("accept-all")):
-            pass
-        public.follow()
-        before = dump(public.path)
-        public.rebuild()
-        assert dump(public.path) == before
+def test_what_is_told_together_is_what_is_told_step_by_step(tmp_path: Path) -> None:
+    with create(tmp_path / "run.sqlite", days=4) as world, Following(world) as alone:
+        play(world, load_policy("accept-all"))
+        first, *steps = story(world)
+        told = steps[:1]
+        for news in steps[1:]:
+            told += told.pop().with_next(news)
+        assert len(told) == 4 < len(steps)
+        with closing(PublicDatabase(lambda: [first])) as together:
+            made = together.path
+            together.follow(told)
+            assert together.path == made
+            alone.rebuild()
+            assert dump(made) == dump(alone.path)
 
 
 def test_the_views_say_what_the_run_says(tmp_path: Path) -> None:
     with followed(tmp_path, days=6) as (world, public):
-        play(world, public, load_policy("accept-all"))
+        play(world, load_policy("accept-all"))
         desk, book = world.desk, world.business.handbook
         states = [CallState(int(call["state"])) for call in desk["calls"][: desk["n_calls"]]]
         assert {CallState.DONE, CallState.MISSED, CallState.FAILED} <= set(states)
-        said = ask(public, "SELECT job, state FROM jobs")
+        said = ask(public, "SELECT job_id, state FROM jobs")
         assert said == [
             [number, state.name.lower()]
             for number, state in enumerate(states, 1)
@@ -70,9 +78,9 @@ def test_the_views_say_what_the_run_says(tmp_path: Path) -> None:
             if desk["ledger"][entry]
         }
         start = int(book["starting_cash"])
-        assert ask(public, "SELECT balance_cents, starting_cents, lowest_cents FROM cash") == [
-            [int(desk["cash"]), start, int(desk["lowest"])]
-        ]
+        assert ask(
+            public, "SELECT cash_cents, starting_cash_cents, lowest_cash_cents FROM cash"
+        ) == [[int(desk["cash"]), start, int(desk["lowest"])]]
         assert ask(public, "SELECT balance_cents FROM ledger ORDER BY entry DESC LIMIT 1") == [
             [int(desk["cash"])]
         ]
@@ -93,22 +101,19 @@ def test_a_booking_shows_at_once(tmp_path: Path) -> None:
         assert ask(public, "SELECT count(*) FROM calls") == [[0]]
         assert ask(public, "SELECT count(*) FROM days") == [[0]]
         while world.advance() != Stop.NEW_CALL:
-            public.follow()
-        public.follow()
-        assert ask(public, "SELECT call, outcome, customer, location FROM calls") == [
+            pass
+        assert ask(public, "SELECT call_id, outcome, customer_id, location_id FROM calls") == [
             [1, "ringing", None, None]
         ]
         address = world.register(int(world.record["calls"][0]["address"]))
-        public.follow()
-        assert ask(public, "SELECT call, outcome, customer, location FROM calls") == [
+        assert ask(public, "SELECT call_id, outcome, customer_id, location_id FROM calls") == [
             [1, "ringing", 1, address]
         ]
         caller = caller_of(world.simulation, 1)
-        assert ask(public, "SELECT customer, name, phone, first_call FROM customers") == [
+        assert ask(public, "SELECT customer_id, name, phone, first_call_id FROM customers") == [
             [1, caller.name, caller.phone, 1]
         ]
         accepted = world.offer(0, 1, 2)
-        public.follow()
         assert ask(public, "SELECT outcome, technician, service_date, window_start FROM calls") == [
             ["booked" if accepted else "declined", "marcus", "2026-10-02", "11:00"]
         ]
@@ -125,8 +130,8 @@ def test_only_the_owner_can_enter_the_folder_and_it_goes_with_the_database(tmp_p
         assert folder.stat().st_uid == os.getuid()
         public.query("SELECT 1")
     assert not folder.exists()
-    for forbidden in (public.follow, public.rebuild, lambda: public.query("SELECT 1")):
-        with pytest.raises(QueryError) as caught:
+    for forbidden in (public.catch_up, public.rebuild, lambda: public.query("SELECT 1")):
+        with pytest.raises(RequestError) as caught:
             forbidden()
         assert caught.value.code == "closed"
     public.close()
@@ -134,53 +139,64 @@ def test_only_the_owner_can_enter_the_folder_and_it_goes_with_the_database(tmp_p
 
 def test_a_forgotten_database_is_removed_too(tmp_path: Path) -> None:
     with create(tmp_path / "run.sqlite") as world:
-        public = PublicDatabase(world)
+        public = Following(world)
         folder = public.path.parent
-        public._feed.close()
         for _, writer in public._files:
             writer.close()
+        public._readers.close()
         del public
         gc.collect()
         assert not folder.exists()
 
 
 def test_the_world_s_file_is_left_at_rest(tmp_path: Path) -> None:
-    with followed(tmp_path) as (world, public):
-        play(world, public, load_policy("oracle"), 10)
+    with followed(tmp_path) as (world, _):
+        play(world, load_policy("oracle"), 10)
     assert [file.name for file in tmp_path.iterdir()] == ["run.sqlite"]
 
 
 def test_a_journal_that_leads_elsewhere_is_no_news(tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
-    with create(path) as world:
-        play(world, quiet := PublicDatabase(world), load_policy("oracle"), 10)
-        quiet.close()
-    trespass(path, "UPDATE journal SET digest = replace(digest, 'a', 'b') WHERE number = 4")
-    simulation = Simulation(7, business=tiny_business(days=3))
-    with pytest.raises(WorldError, match="row 4 of the journal"):
-        PublicDatabase(_Pretender(path, simulation))  # type: ignore[arg-type]
+    with create(path) as world, Following(world) as public:
+        play(world, load_policy("oracle"), 10)
+        trespass(path, "UPDATE journal SET digest = replace(digest, 'a', 'b') WHERE number = 4")
+        before = ask(public, "SELECT * FROM calls")
+        with pytest.raises(WorldError, match="row 4 of the journal"):
+            public.rebuild()
+        assert ask(public, "SELECT * FROM calls") == before
 
 
-class _Pretender:
-    """As much of a world as is needed, at a file that cannot be opened as one."""
-
-    def __init__(self, path: Path, simulation: Simulation) -> None:
-        self.path, self.record, self.business = path, simulation.record, simulation.business
+def test_after_a_step_that_was_missed_everything_is_told_again(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    with create(path) as world, Following(world) as public:
+        world.next_call()
+        world.reject()
+        made = public.path
+        public.catch_up()
+        assert public.path != made
+        assert ask(public, "SELECT call_id, outcome FROM calls") == [[1, "rejected"]]
+        made = public.path
+        world.advance()
+        public.catch_up()
+        public.catch_up()
+        assert public.path == made
 
 
 def test_what_was_told_and_not_written_is_told_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with followed(tmp_path) as (world, public):
-        play(world, public, load_policy("oracle"), 10)
-        world.next_call()
+        play(world, load_policy("oracle"), 10)
+        before = ask(public, "SELECT max(call_id) FROM calls")[0][0]
         with monkeypatch.context() as broken:
             broken.setattr(public._rows, "changes", _fail)
             with pytest.raises(RuntimeError):
-                public.follow()
-        before = ask(public, "SELECT max(call) FROM calls")[0][0]
-        public.follow()
-        assert ask(public, "SELECT max(call) FROM calls") == [[before + 1]]
+                world.next_call()
+        assert ask(public, "SELECT max(call_id) FROM calls") == [[before]]
+        public.catch_up()
+        assert ask(public, "SELECT max(call_id) FROM calls") == [
+            [before + (world.line is not None)]
+        ]
 
 
 def _fail(_news: object) -> Iterator[Any]:
@@ -192,13 +208,13 @@ def _fail(_news: object) -> Iterator[Any]:
 
 def test_fifty_readers_do_not_keep_the_writer_waiting(tmp_path: Path) -> None:
     with followed(tmp_path, days=4) as (world, public):
-        play(world, public, load_policy("oracle"), 20)
+        play(world, load_policy("oracle"), 20)
         over, wrong, answered = threading.Event(), [], []
 
         def read() -> None:
             while not over.is_set():
                 try:
-                    answered.append(public.query("SELECT count(*), max(call) FROM calls").rows[0])
+                    answered.append(public.ask("SELECT count(*), max(call_id) FROM calls").rows[0])
                 except QueryError as error:
                     if error.code != "query_busy":
                         wrong.append(error)
@@ -206,15 +222,13 @@ def test_fifty_readers_do_not_keep_the_writer_waiting(tmp_path: Path) -> None:
         threads = [threading.Thread(target=read) for _ in range(50)]
         for thread in threads:
             thread.start()
-        waits = []
-        for number, _ in enumerate(play_on(world, load_policy("oracle"))):
+        waits, steps = [], play_on(world, load_policy("oracle"))
+        for number in range(40):
             begun = time.perf_counter()
-            public.follow()
+            next(steps)
             waits.append(time.perf_counter() - begun)
-            if number == 15:
+            if number % 5 == 0:
                 public.rebuild()
-            if number == 40:
-                break
         over.set()
         for thread in threads:
             thread.join()
@@ -243,9 +257,9 @@ def test_every_view_and_column_says_what_it_is() -> None:
 def test_the_rows_are_of_the_types_that_the_table_says(tmp_path: Path) -> None:
     types = {"INTEGER": int, "REAL": float, "TEXT": str}
     with followed(tmp_path, days=5) as (world, public):
-        play(world, public, load_policy("accept-all"))
+        play(world, load_policy("accept-all"))
         for view in VIEWS:
-            answer_ = public.query(f"SELECT * FROM {view.name}")  # noqa: S608 - a name of ours
+            answer_ = public.ask(f"SELECT * FROM {view.name}")  # noqa: S608 - a name of ours
             assert tuple(answer_.columns) == view.names
             assert answer_.rows, view.name
             for column, cells in zip(view.columns, zip(*answer_.rows, strict=True), strict=True):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,10 @@ import pytest
 
 from tests.api.publics import ask, followed, image, play
 from tests.envs.test_leak import _array, _other_values, _write, _write_unborn, hidden_paths
-from tests.world.runs import create
 from tests.worlds import HVAC, MARCUS, W09, W11, Script, tiny_business
+from tradesbench_gym.api.pictures import News, Watcher
 from tradesbench_gym.api.public import PublicDatabase
-from tradesbench_gym.api.public_rows import News
 from tradesbench_gym.api.views import BY_NAME, VIEWS
-from tradesbench_gym.company.business import Business
-from tradesbench_gym.company.callers import Caller, caller_of
 from tradesbench_gym.company.events import Event
 from tradesbench_gym.company.play import answer
 from tradesbench_gym.company.simulation import Simulation
@@ -36,25 +34,24 @@ MOMENTS = [
 def test_nothing_lies_in_the_database_that_has_not_happened(tmp_path: Path) -> None:
     with followed(tmp_path, days=4) as (world, public):
         for number, _ in enumerate(play_on(world, load_policy("accept-all"))):
-            public.follow()
             if number % 15:
                 continue
-            ((now,),) = ask(public, "SELECT as_of FROM cash")
+            ((now,),) = ask(public, "SELECT now FROM cash")
             assert now == f"{world.business.clock_text(int(world.desk['clock']))}{now[16:]}"
             for view, column in MOMENTS:
                 late = f"SELECT count(*) FROM {view} WHERE {column} > '{now}'"  # noqa: S608 - names of ours
                 assert ask(public, late) == [[0]], (view, column)
             today = f"'{now[:10]}'"
             for late in (
-                f"SELECT count(*) FROM weather WHERE service_date > {today}",  # noqa: S608
+                f"SELECT count(*) FROM weather WHERE date > {today}",  # noqa: S608
                 f"SELECT count(*) FROM forecast WHERE made_on > {today}",  # noqa: S608
-                "SELECT count(*) FROM forecast WHERE service_date <= made_on",
-                f"SELECT count(*) FROM days WHERE service_date > {today}",  # noqa: S608
+                "SELECT count(*) FROM forecast WHERE date <= made_on",
+                f"SELECT count(*) FROM days WHERE date > {today}",  # noqa: S608
                 "SELECT count(*) FROM visits WHERE departed_at IS NULL",
                 "SELECT count(*) FROM jobs WHERE state <> 'done' AND invoice_cents IS NOT NULL",
-                "SELECT count(*) - max(call) FROM calls HAVING count(*)",
+                "SELECT count(*) - max(call_id) FROM calls HAVING count(*)",
                 "SELECT count(*) - max(entry) FROM ledger HAVING count(*)",
-                "SELECT count(*) - max(customer) FROM customers HAVING count(*)",
+                "SELECT count(*) - max(customer_id) FROM customers HAVING count(*)",
             ):
                 assert ask(public, late) in ([[0]], []), late
             assert ask(public, "SELECT count(*) FROM calls") == [[int(world.desk["n_calls"])]]
@@ -62,8 +59,8 @@ def test_nothing_lies_in_the_database_that_has_not_happened(tmp_path: Path) -> N
 
 def test_the_seed_is_nowhere(tmp_path: Path) -> None:
     seed = 0x1122_3344_5566_7788
-    with create(tmp_path / "run.sqlite", seed=seed) as world, PublicDatabase(world) as public:
-        play(world, public, load_policy("oracle"), 40)
+    with followed(tmp_path, seed=seed) as (world, public):
+        play(world, load_policy("oracle"), 40)
         for file in public.path.parent.iterdir():
             found = file.read_bytes()
             for trace in (str(seed).encode(), f"{seed:x}".encode(), world.digest().encode()):
@@ -85,23 +82,23 @@ def test_no_table_has_row_numbers_or_counts_of_its_own(tmp_path: Path) -> None:
         connection.close()
 
 
-class Told:
-    """A feed that the test fills."""
+class Told(PublicDatabase):
+    """A database that is told what the test tells it, of a run without a file."""
 
     def __init__(self, simulation: Simulation) -> None:
-        self.simulation = simulation
-        self.business: Business = simulation.business
-        self.events: list[Event] = []
-        self.callers: Callable[[int], Caller] = lambda number: caller_of(simulation, number)
+        self.simulation, self.step = simulation, 0
+        self.watcher = Watcher(simulation.business)
+        super().__init__(lambda: [self._news([])])
 
-    def news(self) -> Iterator[News]:
-        yield News(self.simulation.desk, self.events, self.callers)
+    def tell(self, events: list[Event] | None = None) -> list[Event]:
+        """Tell of the next step; its events."""
+        self.step += 1
+        told = self.simulation.take_events() if events is None else events
+        self.follow([self._news(told)])
+        return told
 
-    def restart(self) -> None:
-        """There is nothing to tell again."""
-
-    def close(self) -> None:
-        """There is nothing to let go of."""
+    def _news(self, events: list[Event]) -> News:
+        return News(self.step - 1, self.step, self.watcher.look(self.simulation), events)
 
 
 def stops(simulation: Simulation, policy: str) -> Iterator[None]:
@@ -130,17 +127,15 @@ def test_worlds_that_differ_only_in_what_is_hidden_have_the_same_database(policy
     """Byte for byte: rows, their order and numbers, tables, pages."""
     business, random = tiny_business(days=4), np.random.default_rng(5)
     run, twin = Simulation(41, business=business), Simulation(42, business=business)
-    told, other = Told(run), Told(twin)
-    # Names and numbers of callers are public, and drawn from what is hidden.
-    other.callers = told.callers
     disguise(twin, run, random)
-    with PublicDatabase(feed=told) as mine, PublicDatabase(feed=other) as theirs:
+    with closing(Told(run)) as mine, closing(Told(twin)) as theirs:
         for number, _ in enumerate(stops(run, policy)):
-            told.events = other.events = run.take_events()
             disguise(twin, run, random)
             assert twin.digest() != run.digest()
-            mine.follow()
-            theirs.follow()
+            events = mine.tell()
+            # Names and numbers of callers are public, and drawn from what is hidden.
+            theirs.watcher._callers = mine.watcher._callers
+            theirs.tell(events)
             if number % 10 == 0 or run.ended:
                 assert image(mine.path) == image(theirs.path)
         assert number > 60
@@ -153,26 +148,25 @@ def test_this_test_would_see_a_field_that_is_public(name: str) -> None:
     for simulation in (run, twin):
         simulation.next_call()
     twin.record[name] -= 1
-    with PublicDatabase(feed=Told(run)) as mine, PublicDatabase(feed=Told(twin)) as theirs:
+    with closing(Told(run)) as mine, closing(Told(twin)) as theirs:
         assert image(mine.path) != image(theirs.path)
 
 
 def test_who_is_called_away_has_not_set_off() -> None:
     """A visit that was broken off while waiting on site leaves the view again."""
     script = Script()
-    told = Told(script.simulation)
-    with PublicDatabase(feed=told) as public:
+    with closing(Told(script.simulation)) as public:
         waited_for = script.book("07:05", HVAC, 1, MARCUS, W11) + 1
         script.look("08:00")
-        public.follow()
-        assert ask(public, "SELECT job, state FROM visits") == [[waited_for, "waiting"]]
+        public.tell()
+        assert ask(public, "SELECT job_id, state FROM visits") == [[waited_for, "waiting"]]
         sooner = script.book("08:30", HVAC, 2, MARCUS, W09) + 1
-        public.follow()
-        assert ask(public, "SELECT job, state FROM visits") == [[sooner, "driving"]]
-        assert ask(public, "SELECT position, job FROM schedule ORDER BY position") == [
+        public.tell()
+        assert ask(public, "SELECT job_id, state FROM visits") == [[sooner, "driving"]]
+        assert ask(public, "SELECT position, job_id FROM schedule ORDER BY position") == [
             [1, sooner],
             [2, waited_for],
         ]
-        assert ask(public, "SELECT activity, job FROM technicians WHERE technician = 'marcus'") == [
-            ["driving", sooner]
-        ]
+        assert ask(
+            public, "SELECT activity, job_id FROM technicians WHERE technician = 'marcus'"
+        ) == [["driving", sooner]]

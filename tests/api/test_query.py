@@ -15,14 +15,15 @@ from typing import Any
 
 import pytest
 
-from tests.api.publics import followed, play
+from tests.api.publics import Followed, Following, followed, play
 from tradesbench_gym.api import guard, query_errors
-from tradesbench_gym.api.public import PublicDatabase
-from tradesbench_gym.api.query import QueryError, Readers
+from tradesbench_gym.api.faults import RequestError
+from tradesbench_gym.api.models import QueryResult
+from tradesbench_gym.api.query import Readers
+from tradesbench_gym.api.query_errors import QueryError
 from tradesbench_gym.api.views import BY_NAME
 from tradesbench_gym.errors import TradesBenchError
 from tradesbench_gym.policies.load import load_policy
-from tradesbench_gym.world import World
 
 HERE = Path(__file__).parent
 HOSTILE = tomllib.loads((HERE / "hostile.toml").read_text(encoding="utf-8"))
@@ -40,33 +41,37 @@ LINUX = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks
 
 
 @pytest.fixture(scope="module")
-def run() -> Iterator[tuple[World, PublicDatabase]]:
+def run() -> Iterator[tuple[Followed, Following]]:
     with (
         tempfile.TemporaryDirectory() as folder,
         followed(Path(folder)) as (world, public),
     ):
-        play(world, public, load_policy("accept-all"), 50)
+        play(world, load_policy("accept-all"), 50)
         yield world, public
 
 
 @pytest.fixture
-def public(run: tuple[World, PublicDatabase]) -> PublicDatabase:
+def public(run: tuple[Followed, Following]) -> Following:
     return run[1]
 
 
+def one_reader(public: Following, **settings: Any) -> Readers:
+    return Readers(list(BY_NAME), lambda: public.path, most=1, **settings)
+
+
 @pytest.fixture(scope="module")
-def patience() -> Iterator[dict[str, Readers]]:
+def patience(run: tuple[Followed, Following]) -> Iterator[dict[str, Readers]]:
     """Little for statements that would take for ever, much for those that end by themselves."""
-    much = Readers(list(BY_NAME), most=1, seconds=20)
-    found = {**dict.fromkeys(HEAVY, much), "sql_time": Readers(list(BY_NAME), most=1, seconds=0.3)}
+    much, little = (one_reader(run[1], seconds=seconds) for seconds in (20, 0.3))
+    found = {**dict.fromkeys(HEAVY, much), "sql_time": little}
     yield found
     for readers in found.values():
         readers.close()
 
 
-def refused(public: PublicDatabase, sql: Any) -> QueryError:
+def refused(public: Following, sql: Any) -> QueryError:
     with pytest.raises(QueryError) as caught:
-        public.query(sql)
+        public.ask(sql)
     return checked(caught.value)
 
 
@@ -87,17 +92,17 @@ def test_the_corpus_is_large_enough() -> None:
     assert len(ANALYST) >= 40
 
 
-def test_every_hostile_statement_is_refused_with_a_sentence(public: PublicDatabase) -> None:
+def test_every_hostile_statement_is_refused_with_a_sentence(public: Following) -> None:
     wrong: list[Any] = []
     files, memory = sorted(public.path.parent.iterdir()), _resident()
     for code, sql in LIGHT:
-        before = public.query("SELECT * FROM cash")
+        before = public.ask("SELECT * FROM cash")
         try:
-            wrong.append((sql, public.query(sql)))
+            wrong.append((sql, public.ask(sql)))
         except QueryError as error:
             if checked(error).code != code:
                 wrong.append((sql, code, error.code, error.message))
-        assert public.query("SELECT * FROM cash") == before
+        assert public.ask("SELECT * FROM cash") == before
     assert not wrong
     assert sorted(public.path.parent.iterdir()) == files
     assert _resident() < memory + 32 * 1024 * 1024
@@ -111,19 +116,19 @@ def _resident() -> int:
 
 @pytest.mark.parametrize(("code", "sql"), BOMBS)
 def test_every_bomb_is_stopped(
-    patience: dict[str, Readers], public: PublicDatabase, code: str, sql: str
+    patience: dict[str, Readers], public: Following, code: str, sql: str
 ) -> None:
     begun = time.monotonic()
     with pytest.raises(QueryError) as caught:
-        patience[code].ask(public.path, sql)
+        patience[code].ask(sql)
     assert checked(caught.value).code == code, caught.value.message
     assert time.monotonic() - begun < 10
-    assert public.query("SELECT count(*) FROM windows").rows == [[6]]
+    assert public.ask("SELECT count(*) FROM windows").rows == [[6]]
 
 
 @pytest.mark.parametrize("sql", ANALYST)
-def test_what_an_analyst_asks_is_answered(public: PublicDatabase, sql: str) -> None:
-    answer = public.query(sql)
+def test_what_an_analyst_asks_is_answered(public: Following, sql: str) -> None:
+    answer = public.ask(sql)
     assert answer.columns
     assert not answer.truncated
     assert all(len(row) == len(answer.columns) for row in answer.rows)
@@ -131,7 +136,7 @@ def test_what_an_analyst_asks_is_answered(public: PublicDatabase, sql: str) -> N
 
 
 @LINUX
-def test_the_memory_of_a_reader_is_bounded_whatever_it_is_asked(public: PublicDatabase) -> None:
+def test_the_memory_of_a_reader_is_bounded_whatever_it_is_asked(public: Following) -> None:
     """One reader does the whole corpus, and the answers as large as they may be."""
     large = [
         COUNTING.format(9_999).replace("SELECT i FROM", "SELECT i, printf('%0900d', i) FROM"),
@@ -164,21 +169,21 @@ def test_the_memory_of_a_reader_is_bounded_whatever_it_is_asked(public: PublicDa
 # -- limits --
 
 
-def test_a_statement_has_two_seconds(public: PublicDatabase) -> None:
+def test_a_statement_has_two_seconds(public: Following) -> None:
     begun = time.monotonic()
     assert refused(public, HOSTILE["sql_time"][0]).code == "sql_time"
     assert 1.9 < time.monotonic() - begun < 6
 
 
-def test_an_answer_ends_after_ten_thousand_rows(public: PublicDatabase) -> None:
-    whole, cut = (public.query(COUNTING.format(most)) for most in (10_000, 10_001))
+def test_an_answer_ends_after_ten_thousand_rows(public: Following) -> None:
+    whole, cut = (public.ask(COUNTING.format(most)) for most in (10_000, 10_001))
     assert (len(whole.rows), whole.truncated) == (10_000, False)
     assert (len(cut.rows), cut.truncated) == (10_000, True)
     assert cut.rows[-1] == [10_000]
 
 
-def test_an_answer_ends_after_eight_mebibytes(public: PublicDatabase) -> None:
-    answer = public.query(
+def test_an_answer_ends_after_eight_mebibytes(public: Following) -> None:
+    answer = public.ask(
         COUNTING.format(5_000).replace("SELECT i FROM", "SELECT printf('%0100000d', i) FROM")
     )
     assert answer.truncated
@@ -210,16 +215,14 @@ def test_an_answer_ends_after_eight_mebibytes(public: PublicDatabase) -> None:
         ("sql_too_complex", "SELECT " + "NOT " * 900 + "1"),
     ],
 )
-def test_what_is_no_statement_or_too_much_of_one(
-    public: PublicDatabase, code: str, sql: Any
-) -> None:
+def test_what_is_no_statement_or_too_much_of_one(public: Following, code: str, sql: Any) -> None:
     assert refused(public, sql).code == code
 
 
-def test_a_long_list_is_no_hostility(public: PublicDatabase) -> None:
+def test_a_long_list_is_no_hostility(public: Following) -> None:
     numbers = ", ".join(str(number) for number in range(8_000))
-    found = public.query(f"SELECT count(*) FROM calls WHERE call IN ({numbers})")  # noqa: S608 - a test
-    assert found.rows == public.query("SELECT count(*) FROM calls").rows
+    found = public.ask(f"SELECT count(*) FROM calls WHERE call_id IN ({numbers})")  # noqa: S608 - a test
+    assert found.rows == public.ask("SELECT count(*) FROM calls").rows
 
 
 # -- sentences --
@@ -230,14 +233,14 @@ def test_a_long_list_is_no_hostility(public: PublicDatabase) -> None:
     [
         (
             "SELECT stat FROM jobs",
-            ("no column stat", "do you mean state?", "jobs has job, customer"),
+            ("no column stat", "do you mean state?", "jobs has job_id, customer_id"),
         ),
         ("SELECT j.stat FROM jobs j", ("no column j.stat", "do you mean state?")),
         (
             "SELECT * FROM job",
             ("no view job", "do you mean jobs?", "the views are calls, customers"),
         ),
-        ("SELECT job FROM jobs j JOIN visits v ON j.job = v.job", ("jobs.job",)),
+        ("SELECT job_id FROM jobs j JOIN visits v ON j.job_id = v.job_id", ("jobs.job_id",)),
         ("SELECT * FORM jobs", ("syntax error near 'FORM'",)),
         ("SELECT * FROM jobs WHERE (", ("ends too early",)),
         ("SELECT lenght(name) FROM calls", ("no function lenght", "do you mean length?")),
@@ -247,17 +250,17 @@ def test_a_long_list_is_no_hostility(public: PublicDatabase) -> None:
         ("SELECT random()", ("function random is not open",)),
         ("UPDATE jobs SET state = 'done'", ("only reads", "not UPDATE")),
         ("SELECT 1; SELECT 2", ("one at a time",)),
-        ("SELECT * FROM calls WHERE call = ?", ("write the values into it",)),
+        ("SELECT * FROM calls WHERE call_id = ?", ("write the values into it",)),
     ],
 )
 def test_an_honest_mistake_is_told_what_would_be_right(
-    public: PublicDatabase, sql: str, words: tuple[str, ...]
+    public: Following, sql: str, words: tuple[str, ...]
 ) -> None:
     said = refused(public, sql).message
     assert all(word in said for word in words), said
 
 
-def test_no_sentence_repeats_what_cannot_be_printed(public: PublicDatabase) -> None:
+def test_no_sentence_repeats_what_cannot_be_printed(public: Following) -> None:
     for sql in (
         'SELECT "\x1b[31m" FROM nothing',
         "SELECT * FROM [\n\t\x07]",
@@ -272,11 +275,16 @@ def test_every_kind_of_failure_has_its_sentence() -> None:
         assert checked(query_errors.refusal([kind, "X"], "")).code.startswith("sql_")
 
 
+def test_a_database_that_is_locked_is_no_fault_of_the_statement() -> None:
+    for said in ("database is locked", "database table is locked: calls"):
+        assert checked(query_errors.refusal(["sqlite", said], "")).code == "query_busy"
+
+
 # -- values, and the clock --
 
 
-def test_every_value_can_be_read_by_every_reader_of_json(public: PublicDatabase) -> None:
-    (row,) = public.query(
+def test_every_value_can_be_read_by_every_reader_of_json(public: Following) -> None:
+    (row,) = public.ask(
         "SELECT 9e999, -9e999, 9e999 - 9e999, x'00FF', 9223372036854775807, -9007199254740992,"
         " 9007199254740991, CAST(x'FF41' AS TEXT), 0.1, NULL, char(0x1F600), ''"
     ).rows
@@ -304,53 +312,55 @@ def test_every_value_can_be_read_by_every_reader_of_json(public: PublicDatabase)
         "date('now') || ' ' || time('now')",
     ],
 )
-def test_now_is_the_company_s_clock(public: PublicDatabase, expression: str) -> None:
-    (row,) = public.query(f"SELECT {expression}, as_of FROM cash").rows  # noqa: S608 - a test
+def test_now_is_the_company_s_clock(public: Following, expression: str) -> None:
+    (row,) = public.ask(f"SELECT {expression}, now FROM cash").rows  # noqa: S608 - a test
     assert row[0] == row[1]
 
 
-def test_subseconds_are_the_company_s_too(public: PublicDatabase) -> None:
-    (row,) = public.query("SELECT datetime('subsec'), as_of FROM cash").rows
+def test_subseconds_are_the_company_s_too(public: Following) -> None:
+    (row,) = public.ask("SELECT datetime('subsec'), now FROM cash").rows
     assert row[0] in (None, row[1])
 
 
 # -- processes --
 
 
-def test_a_reader_that_died_is_replaced(public: PublicDatabase) -> None:
-    readers = Readers(list(BY_NAME), most=1)
+def found(readers: Readers) -> Any:
+    return QueryResult.model_validate_json(readers.ask("SELECT 1")).rows
+
+
+def test_a_reader_that_died_is_replaced(public: Following) -> None:
+    readers = one_reader(public)
     try:
-        assert readers.ask(public.path, "SELECT 1").rows == [[1]]
+        assert found(readers) == [[1]]
         (idle,) = readers._idle
         idle._process.kill()
         idle._process.wait()
-        assert readers.ask(public.path, "SELECT 1").rows == [[1]]
+        assert found(readers) == [[1]]
     finally:
         readers.close()
 
 
-def test_a_reader_that_dies_while_it_is_asked_is_a_sentence(public: PublicDatabase) -> None:
-    readers = Readers(list(BY_NAME), most=1)
+def test_a_reader_that_dies_while_it_is_asked_is_a_sentence(public: Following) -> None:
+    readers = one_reader(public)
     try:
-        readers.ask(public.path, "SELECT 1")
+        readers.ask("SELECT 1")
         process = readers._idle[0]._process
         threading.Timer(0.3, process.kill).start()
         with pytest.raises(QueryError) as caught:
-            readers.ask(public.path, HOSTILE["sql_time"][0])
+            readers.ask(HOSTILE["sql_time"][0])
         assert checked(caught.value).code == "sql_failed"
-        assert readers.ask(public.path, "SELECT 1").rows == [[1]]
+        assert found(readers) == [[1]]
     finally:
         readers.close()
 
 
 @LINUX
-def test_a_reader_knows_nothing_of_ours(
-    public: PublicDatabase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reader_knows_nothing_of_ours(public: Following, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUNRIDGE_API_TOKEN", "secret")
-    readers = Readers(list(BY_NAME), most=1)
+    readers = one_reader(public)
     try:
-        readers.ask(public.path, "SELECT 1")
+        readers.ask("SELECT 1")
         place = Path(f"/proc/{readers._idle[0]._process.pid}")
         assert b"secret" not in place.joinpath("environ").read_bytes()
         assert len(list(place.joinpath("fd").iterdir())) == 3
@@ -359,32 +369,30 @@ def test_a_reader_knows_nothing_of_ours(
         readers.close()
 
 
-def test_no_reader_is_left_behind(public: PublicDatabase) -> None:
-    readers = Readers(list(BY_NAME), most=1)
-    readers.ask(public.path, "SELECT 1")
+def test_no_reader_is_left_behind(public: Following) -> None:
+    readers = one_reader(public)
+    readers.ask("SELECT 1")
     process = readers._idle[0]._process
     readers.close()
     assert process.poll() is not None
-    with pytest.raises(QueryError, match="closed"):
-        readers.ask(public.path, "SELECT 1")
+    with pytest.raises(RequestError, match="stopped"):
+        readers.ask("SELECT 1")
 
 
-def test_who_waits_too_long_is_told_so(
-    public: PublicDatabase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_waits_too_long_is_told_so(public: Following, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tradesbench_gym.api.query._PATIENCE_SECONDS", 0.05)
-    readers = Readers(list(BY_NAME), most=1)
+    readers = one_reader(public)
     try:
         with readers._reader(), pytest.raises(QueryError) as caught:
-            readers.ask(public.path, "SELECT 1")
+            readers.ask("SELECT 1")
         assert caught.value.code == "query_busy"
     finally:
         readers.close()
 
 
-def test_statements_leave_nothing_in_the_folder(public: PublicDatabase) -> None:
+def test_statements_leave_nothing_in_the_folder(public: Following) -> None:
     folder = public.path.parent
     before = sorted(folder.iterdir())
     for sql in ANALYST[:10]:
-        public.query(sql)
+        public.ask(sql)
     assert sorted(folder.iterdir()) == before

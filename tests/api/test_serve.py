@@ -9,7 +9,10 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +20,15 @@ from typing import Any
 
 import httpx
 import pytest
+import typer
+from typer.testing import CliRunner
 
-from tests.api.companies import Party
-from tests.world.runs import create, resume
+from tests.api.companies import Party, problem
+from tests.world.runs import create, play_to_the_end, resume
 from tradesbench_gym.api.listening import listen_on_port
 from tradesbench_gym.api.tokens import Token
+from tradesbench_gym.commands.serve import serve
+from tradesbench_gym.errors import TradesBenchError
 from tradesbench_gym.world import World
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sockets have no files here")
@@ -191,16 +198,73 @@ def test_the_driver_may_have_a_port_and_the_token_a_time(
         assert server.stop() == 0
 
 
-def test_a_killed_server_leaves_a_run_that_is_served_again(
-    serving: Callable[..., Any],
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """A short path, for sockets have short names, to a place for temporary files of its own."""
+    with tempfile.TemporaryDirectory(prefix="tb-") as folder:
+        yield Path(folder)
+
+
+def test_a_killed_server_leaves_a_run_that_is_served_again_and_nothing_else_for_long(
+    serving: Callable[..., Any], temporary: Path
 ) -> None:
-    with serving("--port", 0) as server:
+    with serving("--port", 0, TMPDIR=str(temporary)) as server:
         before = played(server)
         assert server.stop(signal.SIGKILL) == -signal.SIGKILL
-    with serving("--port", 0) as server:
+    left = list(temporary.iterdir())
+    assert len(left) == 2  # tokens and sockets, and the public database
+    for path in (*temporary.glob("*/held.lock"), *left):
+        os.utime(path, (0, 0))
+    with serving("--port", 0, TMPDIR=str(temporary)) as server:
+        assert not [folder for folder in left if folder.exists()]
         assert server.driver("status") == before
         assert server.agent("query", sql="SELECT count(*) FROM calls")["rows"] == [[1]]
-        server.stop()
+        assert server.stop() == 0
+    assert not list(temporary.iterdir())
+
+
+def test_a_server_that_is_stopped_while_it_opens_a_long_run_leaves_nothing(
+    file: Path, map_file: Path, temporary: Path
+) -> None:
+    file.unlink()
+    with create(file, days=14) as world:
+        play_to_the_end(world)
+        digest = world.digest()
+    lock = file.with_name(f"{file.name}.lock")
+    for wanted in (lock.exists, lambda: list(temporary.glob("*public*/*.sqlite"))):
+        words = (file, "--map", map_file, "--port", 0, "--json")
+        with command(*words, TMPDIR=str(temporary)) as process:
+            while not wanted():
+                assert process.poll() is None
+            process.send_signal(signal.SIGTERM)
+            out, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (0, ""), (process.returncode, err)
+        assert not out
+        assert not lock.exists()
+        assert not list(temporary.iterdir())
+    with resume(file) as again:
+        assert again.digest() == digest
+
+
+def test_queries_that_wait_when_the_server_is_stopped_are_told_so(
+    serving: Callable[..., Any],
+) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+
+    def ask(party: Party) -> tuple[int, str]:
+        return problem(party.ask("query", sql=f"{endless} WHERE i < 0"))
+
+    with serving("--port", 0) as server, ThreadPoolExecutor(12) as pool:
+        server.agent.client.timeout = 60
+        asked = [pool.submit(ask, server.agent) for _ in range(12)]
+        time.sleep(1)
+        server.process.send_signal(signal.SIGTERM)
+        told = Counter(one.result() for one in asked)
+        assert server.process.wait(30) == 0
+        assert server.process.stderr is not None
+        assert server.process.stderr.read() == ""
+    assert set(told) == {(422, "sql_time"), (503, "closed")}, told
+    assert told[422, "sql_time"] <= 4 * 2
 
 
 def test_the_second_server_of_a_run_is_told_who_has_it(
@@ -223,19 +287,33 @@ def test_a_port_that_is_taken_is_one_sentence_and_the_file_is_free_again(
     resume(file).close()
 
 
-def test_what_cannot_be_served_is_one_sentence(file: Path, map_file: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_served_is_one_sentence(
+    file: Path, map_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = typer.Typer()
+    app.command()(serve)
+
+    def refused_here(*words: object, **environment: str) -> str:
+        """As the command line says it, in a process that has everything compiled."""
+        with monkeypatch.context() as here:
+            for name, value in environment.items():
+                here.setenv(name, value)
+            done = CliRunner().invoke(app, [str(word) for word in words])
+        assert isinstance(done.exception, TradesBenchError), done.output
+        return done.exception.message
+
     open_file = tmp_path / "token"
     open_file.write_text(GIVEN, encoding="utf-8")
     open_file.chmod(0o644)
     words = (file, "--map", map_file, "--port", 0)
-    assert "chmod 600" in refused(*words, "--token-file", open_file)
+    assert "chmod 600" in refused_here(*words, "--token-file", open_file)
     short = {"SUNRIDGE_API_TOKEN": "short"}
-    assert "16 to 512 characters" in refused(*words, **short)
+    assert "16 to 512 characters" in refused_here(*words, **short)
     both = {"SUNRIDGE_API_TOKEN": GIVEN, "SUNRIDGE_DRIVER_TOKEN": GIVEN}
-    assert "different tokens" in refused(*words, **both)
-    assert "--seed is of a new run" in refused(*words, "--seed", 5)
-    assert "there is no file" in refused(tmp_path / "none.sqlite")
-    assert "is there already" in refused(file, "--new")
+    assert "different tokens" in refused_here(*words, **both)
+    assert "--seed is of a new run" in refused_here(*words, "--seed", 5)
+    assert "there is no file" in refused_here(tmp_path / "none.sqlite")
+    assert "is there already" in refused_here(file, "--new")
     assert not list(tmp_path.glob("*.lock"))
 
 

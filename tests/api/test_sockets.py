@@ -142,3 +142,17 @@ def test_one_connection_serves_many_requests(running: Served) -> None:
             answer = one.post("/v1/company.status", json={})
             assert answer.status_code == 200
             assert "server" not in answer.headers
+
+
+def test_an_answer_comes_in_one_piece_and_so_do_the_next_ones(running: Served) -> None:
+    token = running.agent.client.headers["Authorization"]
+    head = f"POST /v1/weather.forecast HTTP/1.1\r\nHost: company\r\nAuthorization: {token}\r\n"
+    running.driver("advance")
+    port = running.listeners[0].socket.getsockname()[1]
+    with socket.create_connection(("127.0.0.1", port), 10) as connection:
+        for _ in range(20):
+            connection.sendall(f"{head}Content-Length: 2\r\n\r\n{{}}".encode())
+            answer = connection.recv(1 << 20)
+            assert answer.startswith(b"HTTP/1.1 200 OK")
+            told, _, body = answer.partition(b"\r\n\r\n")
+            assert f"content-length: {len(body)}".encode() in told.lower()

@@ -17,7 +17,7 @@ import pytest
 
 from tradesbench_gym.api.client import Agent, Driver
 from tradesbench_gym.api.dispatcher import Dispatcher, play
-from tradesbench_gym.api.docs import HANDBOOK, write_docs
+from tradesbench_gym.api.docs import FOLDER, HANDBOOK, write_docs
 from tradesbench_gym.company.business import open_business
 from tradesbench_gym.company.play import play as play_in_process
 from tradesbench_gym.company.simulation import Simulation
@@ -49,7 +49,7 @@ def served(world: Path) -> Iterator[dict[str, Any]]:
 @pytest.mark.benchmark(group="a run of 14 days over HTTP")
 def test_the_oracle_s_run_over_http(benchmark: Any, tmp_path: Path) -> None:
     write_docs(tmp_path, open_business())
-    handbook = (tmp_path / HANDBOOK).read_text(encoding="utf-8")
+    handbook = (tmp_path / FOLDER / HANDBOOK).read_text(encoding="utf-8")
     alone = Simulation(SEED)
     profit = play_in_process(alone, make_policy("oracle")).profit
     with ExitStack() as held:

@@ -94,6 +94,24 @@ def test_a_file_of_another_version_is_refused_by_name(
     assert f"version {version}" in said
 
 
+def test_a_file_whose_journal_was_written_otherwise_is_refused_by_name(
+    whoever: Whoever, tmp_path: Path
+) -> None:
+    """In version 1 whoever was registered was entered in both books; the journal did not say."""
+    path = tmp_path / "run.sqlite"
+    with create(path) as world:
+        world.next_call()
+        address = int(world.record["calls"][0]["address"])
+        world.register(address)
+    told = f'{{"address":{address}}}'
+    trespass(path, f"UPDATE journal SET arguments = '{told}' WHERE command = 6")  # noqa: S608 - a test
+    rows(path, "PRAGMA user_version = 1")
+    with untouched(path):
+        said = refused(lambda: whoever(path), "version")
+    assert "an older version of the package" in said
+    assert f"this package reads version {WORLD_VERSION}" in said
+
+
 def test_a_file_cut_short_anywhere_is_refused(whoever: Whoever, copy_of_run: Copy) -> None:
     path, dice = copy_of_run(), random.Random(4)
     whole = path.read_bytes()

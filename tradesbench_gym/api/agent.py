@@ -1,5 +1,6 @@
-"""What the agent's operations do. Each handler takes the office and a valid request, and gives an
-answer or raises; none can let time pass.
+"""What the agent's operations do, but for queries: questions are answered from a picture of the
+run, commands are given to the office. Both take a valid request, and answer or raise; none can let
+time pass.
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ from typing import Any
 
 from tradesbench_gym.api import answers, models, requests
 from tradesbench_gym.api.faults import RequestError
-from tradesbench_gym.api.fields import Model, word
-from tradesbench_gym.api.office import Office, Picture
+from tradesbench_gym.api.fields import Model
+from tradesbench_gym.api.names import word
+from tradesbench_gym.api.office import Office
+from tradesbench_gym.api.pictures import Picture
 from tradesbench_gym.core.codes import CallState
 from tradesbench_gym.core.engine import CUSTOMER, LOCATION
 from tradesbench_gym.errors import BookingError, shown
 from tradesbench_gym.world import World
 
-Handler = Callable[[Office, Any], Model]
+Question = Callable[[Picture, Any], Model]
+Command = Callable[[Office, Any], Model]
 
 
 def ringing(now: Picture, number: int) -> None:
@@ -38,17 +42,13 @@ def _known_job(now: Picture, number: int) -> None:
         raise RequestError(f"there is no job {number}", code="unknown_job", field="job_id")
 
 
-def _current_call(office: Office, _: requests.Nothing) -> Model:
-    return answers.current_call(office.picture)
-
-
 def _reject(office: Office, wanted: requests.TheCall) -> Model:
     def ask(world: World, now: Picture) -> None:
         ringing(now, wanted.call_id)
         world.reject()
 
     office.command(ask)
-    return models.AnsweredCall(call_id=wanted.call_id, state="rejected")
+    return models.AnsweredCall(call_id=wanted.call_id, outcome="rejected")
 
 
 def _acknowledge(office: Office, wanted: requests.TheJob) -> Model:
@@ -85,21 +85,18 @@ def _register_customer(office: Office, wanted: requests.RegisterCustomer) -> Mod
         world.register(int(now.calls[number - 1]["address"]), CUSTOMER)
 
     _, now = office.command(ask)
-    return answers.customer(now, number)
+    return answers.customer(now, now.person(number))
 
 
 def _register_location(office: Office, wanted: requests.RegisterLocation) -> Model:
     number = wanted.call_id
-    ringing(office.picture, number)
-    # Outside of the turn: looking for what is like a street that does not exist takes a while.
-    address = office.picture.business.roadmap.find(wanted.address)
 
     def ask(world: World, now: Picture) -> None:
         ringing(now, number)
-        world.register(address, LOCATION)
+        world.register(wanted.address, LOCATION)
 
     _, now = office.command(ask)
-    return answers.location(now, number)
+    return answers.location(now, int(now.calls[number - 1]["address"]))
 
 
 def _plain(text: str) -> str:
@@ -110,25 +107,25 @@ def _digits(text: str) -> str:
     return "".join(sign for sign in text if sign in "0123456789")
 
 
-def _find_customers(office: Office, wanted: requests.FindCustomers) -> Model:
-    now, part, phone = office.picture, _plain(wanted.name or ""), _digits(wanted.phone or "")
+def _find_customers(now: Picture, wanted: requests.FindCustomers) -> Model:
+    part, phone = _plain(wanted.name or ""), _digits(wanted.phone or "")
     found = [
-        answers.customer(now, number)
-        for (name, own, _), number in now.customers.items()
-        if wanted.customer_id in {None, now.customer_id(number)}
-        and part in _plain(name)
-        and (wanted.phone is None or phone == _digits(own))
+        answers.customer(now, person)
+        for person, entered in now.customers.items()
+        if wanted.customer_id in {None, entered.number}
+        and part in _plain(person[0])
+        and (wanted.phone is None or phone == _digits(person[1]))
     ]
     return models.Customers(customers=found)
 
 
-def _find_locations(office: Office, wanted: requests.FindLocations) -> Model:
-    now, part = office.picture, _plain(wanted.address or "")
+def _find_locations(now: Picture, wanted: requests.FindLocations) -> Model:
+    part = _plain(wanted.address or "")
     found = [
-        answers.location(now, number)
-        for address, number in now.locations.items()
-        if wanted.location_id in {None, address}
-        and part in _plain(now.callers[number - 1].address.text)
+        answers.location(now, where)
+        for where, entered in now.locations.items()
+        if wanted.location_id in {None, entered.number}
+        and part in _plain(now.callers[entered.call - 1].address.text)
     ]
     return models.Locations(locations=found)
 
@@ -190,14 +187,12 @@ def _check_job_type(now: Picture, wanted: requests.BookJob) -> None:
         )
 
 
-def _get_job(office: Office, wanted: requests.TheJob) -> Model:
-    now = office.picture
+def _get_job(now: Picture, wanted: requests.TheJob) -> Model:
     _known_job(now, wanted.job_id)
     return answers.job_of(now, wanted.job_id)
 
 
-def _schedule_day(office: Office, wanted: requests.TheDay) -> Model:
-    now = office.picture
+def _schedule_day(now: Picture, wanted: requests.TheDay) -> Model:
     day = now.names.day(wanted.date)
     last = now.business.days + int(now.desk["handbook"]["booking_days"]) - 2
     if not 0 <= day <= last:
@@ -216,25 +211,23 @@ def _opened(now: Picture) -> Picture:
     return now
 
 
-def _query(office: Office, wanted: requests.SqlQuery) -> Model:
-    found = office.query(wanted.sql)
-    return models.QueryResult(columns=found.columns, rows=found.rows, truncated=found.truncated)
+AGENT_QUESTIONS: Mapping[str, Question] = {
+    "calls.current": lambda now, _: answers.current_call(now),
+    "customers.find": _find_customers,
+    "locations.find": _find_locations,
+    "jobs.get": _get_job,
+    "schedule.day": _schedule_day,
+    "weather.today": lambda now, _: answers.weather(_opened(now), 0),
+    "weather.forecast": lambda now, _: answers.forecast(_opened(now)),
+    "company.status": lambda now, _: answers.company_status(now),
+}
+"""What the agent can ask about the run as it stands."""
 
-
-AGENT_HANDLERS: Mapping[str, Handler] = {
-    "calls.current": _current_call,
+AGENT_COMMANDS: Mapping[str, Command] = {
     "calls.reject": _reject,
     "calls.acknowledge": _acknowledge,
     "customers.register": _register_customer,
-    "customers.find": _find_customers,
     "locations.register": _register_location,
-    "locations.find": _find_locations,
     "jobs.book": _book,
-    "jobs.get": _get_job,
-    "schedule.day": _schedule_day,
-    "weather.today": lambda office, _: answers.weather(_opened(office.picture), 0),
-    "weather.forecast": lambda office, _: answers.forecast(_opened(office.picture)),
-    "company.status": lambda office, _: answers.company_status(office.picture),
-    "query": _query,
 }
-"""What each of the agent's operations does."""
+"""What the agent can have done."""

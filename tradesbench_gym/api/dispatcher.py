@@ -20,7 +20,7 @@ class Dispatcher:
 
     Args:
         agent: client of the operations.
-        handbook: the text of HANDBOOK.md.
+        handbook: the text of docs/HANDBOOK.md.
         policy: from what a dispatcher may know to a decision.
 
     """

@@ -1,4 +1,4 @@
-"""What lies in an agent's workspace to be read: docs/, the reference of the API, and HANDBOOK.md.
+"""What lies in an agent's workspace to be read: docs/, the reference of the API and HANDBOOK.md.
 
 Everything is made from what it describes: pages from the list of operations and their models,
 views.md from the table of the views, the handbook from the scenario. This module knows no run.
@@ -13,29 +13,25 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tradesbench_gym.api import guard
-from tradesbench_gym.api.client import PORT_VARIABLE, TOKEN_VARIABLE
 from tradesbench_gym.api.handbook import handbook_text
+from tradesbench_gym.api.listening import PORT_VARIABLE
 from tradesbench_gym.api.markdown import table
 from tradesbench_gym.api.operations import (
     AGENT_OPERATIONS,
+    ASTRAY_FAULTS,
     BODY_LIMIT,
     COMMON_FAULTS,
     PREFIX,
-    Fault,
 )
 from tradesbench_gym.api.reference import errors_table, operation_page
+from tradesbench_gym.api.tokens import AGENT_VARIABLE
 from tradesbench_gym.api.views import VIEWS, View
 from tradesbench_gym.company.business import Business
 from tradesbench_gym.errors import TradesBenchError
 
 FOLDER, HANDBOOK, README, VIEWS_PAGE = "docs", "HANDBOOK.md", "README.md", "views.md"
 _MIB, _KIB = 1024 * 1024, 1024
-_FAULTS = (
-    *COMMON_FAULTS,
-    Fault(404, "unknown_operation", "there is no operation at this path"),
-    Fault(405, "method_not_allowed", "operations are asked for with POST"),
-    Fault(500, "server_failed", "the server failed, which is not your fault"),
-)
+_FAULTS = sorted((*COMMON_FAULTS, *ASTRAY_FAULTS), key=lambda one: one.status)
 
 QUERIES = {
     "Cash at the close of each day": """\
@@ -44,7 +40,7 @@ FROM days
 WHERE closed_at IS NOT NULL
 ORDER BY day""",
     "What is still to be done": """\
-SELECT service_date, technician, position, window_start, job, job_type, state, address
+SELECT service_date, technician, position, window_start, job_id, job_type, state, address
 FROM schedule
 WHERE state NOT IN ('done', 'missed', 'failed')
 ORDER BY service_date, technician, position""",
@@ -60,14 +56,17 @@ class DocsError(TradesBenchError):
     """A folder in which the documents cannot be written."""
 
 
-def docs_texts(company: str) -> dict[str, str]:
+def docs_texts(business: Business) -> dict[str, str]:
     """The pages of docs/ by their names."""
+    scenario = business.scenario
     pages = {f"{operation.name}.md": operation_page(operation) for operation in AGENT_OPERATIONS}
-    return {README: _readme(company), **pages, VIEWS_PAGE: _views()}
+    handbook = handbook_text(scenario, business.days, business.start_date)
+    readme = _readme(scenario.company)
+    return {README: readme, HANDBOOK: handbook, **pages, VIEWS_PAGE: _views()}
 
 
 def write_docs(folder: str | Path, business: Business) -> list[Path]:
-    """Write docs/ and HANDBOOK.md into a folder, each whole or not at all; the files.
+    """Write docs/ into a folder, each page whole or not at all; the files.
 
     Documents that were written before are replaced.
 
@@ -76,20 +75,17 @@ def write_docs(folder: str | Path, business: Business) -> list[Path]:
 
     """
     place = Path(folder)
-    scenario = business.scenario
-    pages = docs_texts(scenario.company)
-    handbook = handbook_text(scenario, business.days, business.start_date)
+    pages = docs_texts(business)
     _check_ours(place / FOLDER, pages)
     try:
         place.mkdir(parents=True, exist_ok=True)
         _put_folder(place / FOLDER, pages)
-        _put(place / HANDBOOK, handbook)
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         raise DocsError(
             f"documents cannot be written into {place}: {reason}", code="folder", field="folder"
         ) from error
-    return [*(place / FOLDER / name for name in pages), place / HANDBOOK]
+    return [place / FOLDER / name for name in pages]
 
 
 def _check_ours(docs: Path, pages: Mapping[str, str]) -> None:
@@ -139,7 +135,7 @@ def _readme(company: str) -> str:
     opening = f"""# {company}: the API
 
 Everything the company can do for you is an operation of this API. What the company is and how it
-works stands in [the handbook](../{HANDBOOK})."""
+works stands in [the handbook]({HANDBOOK})."""
     parts = (opening, _calling(), _operations(), _writing(), _refusals())
     return "\n\n".join(parts) + "\n"
 
@@ -149,11 +145,11 @@ def _calling() -> str:
 
 The server is at `http://127.0.0.1:${PORT_VARIABLE}`. Send each request as
 `POST {PREFIX}<operation>` with a JSON object as its body, and with the bearer token that stands in
-the environment variable `{TOKEN_VARIABLE}`:
+the environment variable `{AGENT_VARIABLE}`:
 
 ```sh
 curl -sS "http://127.0.0.1:${PORT_VARIABLE}{PREFIX}company.status" \\
-  -H "Authorization: Bearer ${TOKEN_VARIABLE}" \\
+  -H "Authorization: Bearer ${AGENT_VARIABLE}" \\
   -H "Content-Type: application/json" \\
   -d '{{}}'
 ```
@@ -168,7 +164,7 @@ def ask(operation, **arguments):
         f"http://127.0.0.1:{{os.environ['{PORT_VARIABLE}']}}{PREFIX}{{operation}}",
         data=json.dumps(arguments).encode(),
         headers={{
-            "Authorization": f"Bearer {{os.environ['{TOKEN_VARIABLE}']}}",
+            "Authorization": f"Bearer {{os.environ['{AGENT_VARIABLE}']}}",
             "Content-Type": "application/json",
         }},
     )
@@ -212,8 +208,7 @@ A request that succeeds is answered with status 200 and a JSON object. Every oth
 
 {errors_table(_FAULTS)}
 
-What else can go wrong with an operation stands on its page. With status 503 the company's records
-cannot be used at the moment, and the sentence says why."""
+What else can go wrong with an operation stands on its page."""
 
 
 def _views() -> str:

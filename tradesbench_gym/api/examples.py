@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from tradesbench_gym.api import models
 from tradesbench_gym.api.fields import Model
-from tradesbench_gym.api.operations import Operation
+from tradesbench_gym.api.operations import COMMON_FAULTS, Operation
 
 Values = Mapping[str, Any]
 Schema = Mapping[str, Any]
@@ -101,9 +101,9 @@ def answers_of(operation: Operation) -> list[Example]:
 
 
 def refusal_of(operation: Operation) -> dict[str, Any]:
-    """The body of an answer that is none: the last of the operation's own errors."""
-    fault = (operation.faults or operation.all_faults)[-1]
-    return {"error": {"code": fault.code, "message": f"{fault.meaning}", "field": None}}
+    """The body of an answer that is none: the last of the operation's own errors, if it has any."""
+    fault = operation.faults[-1] if operation.faults else COMMON_FAULTS[0]
+    return {"error": {"code": fault.code, "message": fault.meaning, "field": None}}
 
 
 def example_of(model: type[Model], values: Values | None = None) -> dict[str, Any]:

@@ -7,17 +7,23 @@ what a sentence of the company quotes. This module knows no run.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.responses import Response
 
-from tradesbench_gym.api.operations import AGENT_OPERATIONS, DRIVER_OPERATIONS, Operation
+from tradesbench_gym.api.operations import (
+    AGENT_OPERATIONS,
+    ASTRAY_FAULTS,
+    COMMON_FAULTS,
+    DRIVER_OPERATIONS,
+)
 from tradesbench_gym.errors import TradesBenchError
 from tradesbench_gym.world import WorldError
 
 REFUSED = 422
-OUT_OF_ORDER = 503
+_LOG = logging.getLogger(__name__)
 _LONGEST_NAME = 60
 
 
@@ -25,15 +31,14 @@ class RequestError(TradesBenchError):
     """A request that cannot be answered as it is."""
 
 
-def _statuses(operations: Sequence[Operation]) -> dict[str, int]:
-    return {fault.code: fault.status for one in operations for fault in one.all_faults}
-
-
 _STATUSES = {
-    **_statuses((*AGENT_OPERATIONS, *DRIVER_OPERATIONS)),
-    "unknown_operation": 404,
-    "method_not_allowed": 405,
-    "server_failed": 500,
+    fault.code: fault.status
+    for faults in (
+        COMMON_FAULTS,
+        ASTRAY_FAULTS,
+        *(one.faults for one in (*AGENT_OPERATIONS, *DRIVER_OPERATIONS)),
+    )
+    for fault in faults
 }
 _FIELDS = {
     "call": "call_id",
@@ -45,20 +50,34 @@ _FIELDS = {
 """How requests name what the company's own errors call otherwise."""
 
 
-def status_of(error: TradesBenchError) -> int:
-    """The status of an answer that tells of an error."""
-    if isinstance(error, WorldError):
-        return OUT_OF_ORDER
-    return _STATUSES.get(error.code, REFUSED)
-
-
 def refusal(error: TradesBenchError, headers: Mapping[str, str] | None = None) -> Response:
     """The answer that tells of an error."""
+    status = _STATUSES.get(error.code, REFUSED)
     field = None if error.field is None else _FIELDS.get(error.field, error.field)
     said = {"error": {"code": error.code, "message": error.message, "field": field}}
-    # In ASCII: a field's name may be half a character, which UTF-8 cannot say.
-    body = json.dumps(said, ensure_ascii=True).encode()
-    return Response(body, status_of(error), headers, media_type="application/json")
+    return Response(json.dumps(said), status, headers, media_type="application/json")
+
+
+def closed() -> RequestError:
+    """The error for what is asked while the server is being stopped."""
+    return RequestError("the server is being stopped: ask the next one", code="closed")
+
+
+def unusable(error: Exception, *, told: bool) -> RequestError:
+    """The error for records that cannot be used; why stands in the log.
+
+    Args:
+        error: what was met.
+        told: whether whoever asks may know it: a sentence about a file names its place.
+
+    """
+    if isinstance(error, WorldError) and error.code == "closed":
+        return closed()
+    _LOG.error("the records cannot be used: %s", error)
+    reason = f": {error}" if told else ""
+    return RequestError(
+        f"the company's records cannot be used at the moment{reason}", code="records_unusable"
+    )
 
 
 def malformed(reason: str) -> RequestError:
@@ -71,9 +90,9 @@ def malformed(reason: str) -> RequestError:
 def invalid(errors: Sequence[Any]) -> RequestError:
     """The error for a body that is not what the operation takes, by what pydantic found."""
     first = errors[0]
-    place = [str(step) for step in first["loc"]][1:]  # behind "body"
+    place = [str(step) for step in first["loc"]]
     if first["type"] == "json_invalid":
-        return malformed(f"{first['ctx']['error'].lower()} at character {place[0]}")
+        return malformed(f"{first['ctx']['error']}")
     if not place:
         return malformed("it is empty or something else")
     field = ".".join(place)

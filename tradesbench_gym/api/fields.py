@@ -8,17 +8,18 @@ operation.
 from __future__ import annotations
 
 from datetime import date
-from enum import IntEnum
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from tradesbench_gym.api.guard import MOST_SQL_BYTES
+from tradesbench_gym.api.names import words_of
 from tradesbench_gym.company.scenario_schema import CUSTOMER_TYPES
 from tradesbench_gym.core.codes import Activity, CallState, Condition, Phase, Stop
 
 LARGEST = 2**63 - 1
 LONGEST_TEXT = 200
-LONGEST_SQL = 60_000
+LONGEST_SQL = MOST_SQL_BYTES
 
 
 class Model(BaseModel):
@@ -43,20 +44,6 @@ def described(
     return Field(
         description=description, examples=[example], json_schema_extra=extra or None, **bounds
     )
-
-
-def words_of(kind: type[IntEnum], first: int = 0) -> tuple[str, ...]:
-    """The words of an enum of the rules, from one of its numbers on.
-
-    >>> words_of(Activity)
-    ('idle', 'driving', 'waiting', 'working')
-    """
-    return tuple(member.name.lower() for member in kind if member >= first)
-
-
-def word(kind: type[IntEnum], number: int) -> str:
-    """The word for a number of the rules."""
-    return kind(int(number)).name.lower()
 
 
 def _calendar_date(text: str) -> str:

@@ -115,7 +115,7 @@ class Guard:
             connection.execute(f"PRAGMA {pragma}")
         connection.text_factory = _text
         connection.execute("BEGIN")  # the clock and the rows are those of one moment
-        (now,) = connection.execute("SELECT as_of FROM cash").fetchone()
+        (now,) = connection.execute("SELECT now FROM cash").fetchone()
         for name in CLOCK_FUNCTIONS:
             connection.create_function(name, -1, self._clocked(name, now), deterministic=True)
         for name, builtin in PRESENT.items():

@@ -1,4 +1,4 @@
-"""HANDBOOK.md: how the company works, in words, with the numbers of its scenario.
+"""docs/HANDBOOK.md: how the company works, in words, with the numbers of its scenario.
 
 It says what anybody in the office would know, and nothing that has to be found out by working
 there: how callers answer, who cancels, how many call, what jobs earn and how fast the roads are.

@@ -1,5 +1,5 @@
-"""The figures of HANDBOOK.md read back from its tables: what a program that was given the handbook
-knows of the company, and no more.
+"""The figures of docs/HANDBOOK.md read back from its tables: what a program that was given the
+handbook knows of the company, and no more.
 
 It knows the layout that `handbook` writes; no scenario, no map and no company.
 """

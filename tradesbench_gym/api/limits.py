@@ -12,8 +12,6 @@ from tradesbench_gym.api.faults import RequestError, malformed, refusal
 from tradesbench_gym.api.operations import BODY_LIMIT
 from tradesbench_gym.api.tokens import Token
 
-_JSON = (b"content-type", b"application/json")
-
 
 class Gate:
     """An application behind a token and a limit on bodies.
@@ -48,9 +46,7 @@ class Gate:
             await refusal(error, headers)(scope, receive, send)
             return
         if body is not None:
-            # Whatever a client calls its body, it is read as JSON: curl -d says it is a form.
-            others = [pair for pair in scope["headers"] if pair[0] != _JSON[0]]
-            await self._app({**scope, "headers": [*others, _JSON]}, _again(body, receive), send)
+            await self._app(scope, _again(body, receive), send)
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
         """The body; None if the client has gone."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tradesbench_gym.errors import TradesBenchError
 
-HOST = "127.0.0.1"
+HOST, PORT_VARIABLE = "127.0.0.1", "SUNRIDGE_API_PORT"
 EVERYBODY = 0o666
 ONLY_US = 0o600
 

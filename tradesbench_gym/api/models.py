@@ -99,7 +99,7 @@ class NewJobCall(Model):
     """Somebody on the line who asks for work: book or reject it."""
 
     call_id: CallId
-    received_at: Annotated[str, moment("When the phone rang.")]
+    called_at: Annotated[str, moment("When the customer phoned.")]
     name: Name
     phone: Phone
     customer_type: CustomerType
@@ -150,7 +150,7 @@ class AnsweredCall(Model):
     """A call that has been answered without a booking."""
 
     call_id: CallId
-    state: Annotated[
+    outcome: Annotated[
         str,
         described("What became of the call.", "rejected", words=("rejected", "unanswered")),
     ]

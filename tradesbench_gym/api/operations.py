@@ -37,7 +37,6 @@ class Operation:
         description: what it does, in the words of the office.
         faults: what can go wrong beside what can go wrong with every request (`COMMON_FAULTS`).
         writes: whether it changes the run.
-        looks_inside: whether it looks at the run itself and so waits for the command being done.
 
     """
 
@@ -48,12 +47,6 @@ class Operation:
     description: str
     faults: tuple[Fault, ...] = ()
     writes: bool = False
-    looks_inside: bool = False
-
-    @property
-    def in_turn(self) -> bool:
-        """Whether it waits for its turn; other questions wait for nobody."""
-        return self.writes or self.looks_inside
 
     @property
     def path(self) -> str:
@@ -73,7 +66,17 @@ COMMON_FAULTS = (
     Fault(401, "token_expired", "the token was right and is no longer valid"),
     Fault(413, "body_too_large", f"the body is larger than {BODY_LIMIT // 1024} KiB"),
     Fault(422, "invalid_argument", "an argument is missing, unknown, or not of its type"),
+    Fault(500, "server_failed", "the server failed, which is not your fault"),
+    Fault(503, "closed", "the server is being stopped"),
+    Fault(503, "records_unusable", "the company's records cannot be used at the moment"),
 )
+"""What can go wrong with every request for an operation."""
+
+ASTRAY_FAULTS = (
+    Fault(404, "unknown_operation", "there is no operation at this path"),
+    Fault(405, "method_not_allowed", "operations are asked for with POST"),
+)
+"""What can go wrong with a request that is for no operation."""
 
 _UNKNOWN_CALL = Fault(404, "unknown_call", "no call of this number has rung")
 _UNKNOWN_JOB = Fault(404, "unknown_job", "there is no job of this number")
@@ -106,7 +109,7 @@ _SQL = tuple(
         ("sql_time", "it took too long"),
         ("sql_memory", "it needs too much memory"),
         ("sql_too_large", "a value or row of the answer is too long"),
-        ("query_busy", "too many statements are being answered"),
+        ("query_busy", "too many statements are being answered, or the views are being written"),
     )
 )
 
@@ -186,11 +189,11 @@ AGENT_OPERATIONS: tuple[Operation, ...] = (
         models.Booking,
         "Make the caller the one offer: a day, an arrival window, a technician.",
         "Offers the caller on the line an appointment for the work he asked for at his own "
-        "address, and answers whether he accepted. Customer and location must be registered. "
-        "Each call gets one offer: if it is declined, the call is over. A booking cannot be moved "
-        "or withdrawn. The company lets a route out that is too tight, and a technician who is "
-        "not qualified; the visit then fails or is missed. An offer that is refused with an "
-        "error has not been made: the caller is still on the line.",
+        "address, and answers whether he took it. Customer and location must be registered. "
+        "There is no second offer: after a no the caller has hung up. What is booked can be "
+        "neither moved nor withdrawn. Nobody checks whether the technician can be there in time "
+        "or knows the work; the appointment is then missed or the visit fails. An offer that is "
+        "refused with an error has not been made: the caller is still on the line.",
         (
             _UNKNOWN_CALL,
             _UNKNOWN_TECHNICIAN,
@@ -220,8 +223,8 @@ AGENT_OPERATIONS: tuple[Operation, ...] = (
         models.DaySchedule,
         "Look at a day's schedule.",
         "Tells for every technician the jobs of a day and, for today, what the technician is "
-        "doing now and where. Technicians take the earliest window first and within a window the "
-        "nearest job, whatever the order of the list.",
+        "doing now and where. Within one window the list does not say who is visited first: that "
+        "is decided on the road, by what is closest.",
         (_UNKNOWN_DAY,),
     ),
     Operation(
@@ -237,8 +240,8 @@ AGENT_OPERATIONS: tuple[Operation, ...] = (
         requests.Nothing,
         models.Forecast,
         "The weather forecast.",
-        "Tells what is forecast today for the coming days in every service zone. Forecasts get "
-        "less accurate the further out they are.",
+        "Tells what is forecast today for the coming days in every service zone. Tomorrow's is "
+        "worth more than that for the end of the week.",
         (_NOT_OPEN,),
     ),
     Operation(
@@ -287,7 +290,6 @@ DRIVER_OPERATIONS: tuple[Operation, ...] = (
         driver_models.RunStatus,
         "How the run stands.",
         "Tells clock, day, who waits on the line, and what the run came to once it is over.",
-        looks_inside=True,
     ),
 )
 """What only whoever drives the run can ask for, on a socket of its own."""

@@ -1,135 +1,47 @@
 """The public database: what a dispatcher may know, as tables that can be asked in SQL.
 
-It follows a world by playing the rows of its journal on a run of its own, and takes nothing from
-that run but its desk, its events and the names of callers. So a rebuilt database and one that
-followed step by step are made by the same code from the same rows, and say the same. It lies in a
+It is told a run's steps, from the start when it is made, then each as it happens, and turns them
+into rows; so a rebuilt database and one that followed step by step say the same. It lies in a
 folder that only its owner can enter, is never synced to disk, and is gone when it is closed. What
-may be asked of it is the matter of `guard.py`.
+may be asked of it is the matter of `guard.py`; this module knows no run.
 """
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
-import tempfile
 import threading
-import weakref
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self
 
-from tradesbench_gym.api.public_rows import News, PublicRows
-from tradesbench_gym.api.query import QueryAnswer, QueryError, Readers
+from tradesbench_gym.api.faults import closed, unusable
+from tradesbench_gym.api.pictures import News
+from tradesbench_gym.api.private import PrivateFolder
+from tradesbench_gym.api.public_rows import PublicRows
+from tradesbench_gym.api.query import Readers
 from tradesbench_gym.api.views import BY_NAME, View, schema
-from tradesbench_gym.company.business import Business
-from tradesbench_gym.company.callers import Caller, caller_of
-from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.world import World, WorldError
-from tradesbench_gym.world.command import perform, read_command
 
-_BUSY_SECONDS = 5.0
 _CHECKPOINT_PAGES = 256
 _FILES = 2
-_JOURNAL = "SELECT number, command, arguments, digest FROM journal WHERE number > ? ORDER BY number"
-
-
-class Feed(Protocol):
-    """The steps of a run, each told once."""
-
-    business: Business
-
-    def news(self) -> Iterator[News]:
-        """What has happened since the last time."""
-
-    def restart(self) -> None:
-        """Tell everything again, from the start of the run."""
-
-    def close(self) -> None:
-        """Let go of the run."""
-
-
-class JournalFeed:
-    """The steps of a world, played again from its journal on a run of its own."""
-
-    def __init__(self, world: World) -> None:
-        self.business = world.business
-        run = world.record
-        self._identity = int(run["seed"]), int(run["salt"])
-        self._path = world.path
-        # Held open, because reading the schema of a world takes a hundred times as long as reading
-        # the last row of its journal.
-        self._connection = sqlite3.connect(
-            f"{world.path.absolute().as_uri()}?mode=ro",
-            uri=True,
-            timeout=_BUSY_SECONDS,
-            isolation_level=None,
-            check_same_thread=False,
-        )
-        self._connection.execute("PRAGMA query_only = ON")
-        self.restart()
-
-    def restart(self) -> None:
-        """Begin again at row 0."""
-        seed, salt = self._identity
-        self._simulation = Simulation(seed, salt=salt, business=self.business)
-        self._last = -1
-
-    def news(self) -> Iterator[News]:
-        """Play the rows that are new.
-
-        Raises:
-            WorldError: the journal leads elsewhere than it says.
-
-        """
-        simulation = self._simulation
-        rows = self._connection.execute(_JOURNAL, (self._last,)).fetchall()
-        for number, code, text, digest in rows:
-            if number > 0:
-                perform(simulation, *read_command(code, text))
-            if simulation.digest() != digest:
-                raise WorldError(
-                    f"row {number} of the journal of {self._path} leads to another state than it "
-                    "says",
-                    code="journal",
-                    field="journal",
-                )
-            self._last = number
-            yield News(simulation.desk, simulation.take_events(), self._caller)
-
-    def _caller(self, number: int) -> Caller:
-        return caller_of(self._simulation, number)
-
-    def close(self) -> None:
-        """Let go of the world's file."""
-        self._connection.close()
 
 
 class PublicDatabase:
-    """The public views of a world, to be asked by any number of threads. Close it before the world.
+    """The public views of a run, to be asked by any number of threads.
 
     Args:
-        world: the run in its file.
-        feed: where the steps of the run come from; its journal unless given.
+        story: tells every step of the run from its start, as often as it is asked.
 
     """
 
-    def __init__(self, world: World | None = None, *, feed: Feed | None = None) -> None:
-        if feed is None:
-            if world is None:
-                raise TypeError("a public database needs a world or a feed")
-            feed = JournalFeed(world)
-        self._feed = feed
+    def __init__(self, story: Callable[[], Iterable[News]]) -> None:
+        self._story = story
         self._turn = threading.Lock()
-        self._folder = Path(tempfile.mkdtemp(prefix="tradesbench-public-"))
-        self._readers = Readers(list(BY_NAME))
-        # Also for who forgets to close, and at the end of the process.
-        self._swept = weakref.finalize(self, _sweep, self._folder, self._readers)
+        self._folder = PrivateFolder("public")
+        self._readers = Readers(list(BY_NAME), lambda: self.path)
         # The file that is followed, and the one before, for statements still at it.
         self._files: list[tuple[Path, sqlite3.Connection]] = []
         self._made = 0
-        self._stale = True
+        self._step: int | None = None
         try:
             self.rebuild()
         except BaseException:
@@ -142,67 +54,56 @@ class PublicDatabase:
         self._check_open()
         return self._files[-1][0]
 
-    def follow(self) -> None:
-        """Bring the views up to date with what has happened since, in one transaction.
+    def follow(self, told: Sequence[News]) -> None:
+        """Take in what has happened, in one transaction; what was taken in already is no news, and
+        after something that was missed everything is told again.
 
         Raises:
-            QueryError: the database has been closed.
-            WorldError: the journal leads elsewhere than it says.
+            RequestError: the database has been closed, or its file cannot be written.
+            WorldError: the story cannot be told again.
 
         """
-        with self._turn:
+        with self._turn, _told():
             self._check_open()
-            if self._stale:
+            step = self._step
+            if step is None or told[0].after > step:
                 self._rebuild()
             else:
-                self._write_news(self._files[-1][1])
+                self._write(self._files[-1][1], [news for news in told if news.step > step])
 
     def rebuild(self) -> None:
         """Make the database again from the start of the run, in a new file. Statements that are
         being answered end with the old one.
         """
-        with self._turn:
+        with self._turn, _told():
             self._check_open()
             self._rebuild()
 
-    def query(self, sql: str) -> QueryAnswer:
-        """The answer to one statement that reads the public views.
+    def query(self, sql: str) -> bytes:
+        """The answer to one statement that reads the public views, as JSON: columns, rows, and
+        whether it was truncated.
 
         Raises:
             QueryError: the statement is refused, or took too long; `code` says why.
 
         """
-        return self._readers.ask(self.path, sql)
+        return self._readers.ask(sql)
 
     def close(self) -> None:
         """Remove the database; a second time does nothing."""
         with self._turn:
-            if self._swept.alive:
-                while self._files:
-                    self._drop_oldest()
-                self._feed.close()
-                self._swept()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+            while self._files:
+                self._drop_oldest()
+            self._readers.close()
+            self._folder.remove()
 
     def _rebuild(self) -> None:
         self._made += 1
-        path = self._folder / f"public{self._made}.sqlite"
+        path = self._folder.path / f"public{self._made}.sqlite"
         writer = _make(path)
-        self._rows = PublicRows(self._feed.business)
-        self._stale = True
+        self._rows = PublicRows()
         try:
-            self._feed.restart()
-            self._write_news(writer)
+            self._write(writer, self._story())
             writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         except BaseException:
             writer.close()
@@ -211,37 +112,42 @@ class PublicDatabase:
         if len(self._files) > _FILES:
             self._drop_oldest()
 
-    def _write_news(self, writer: sqlite3.Connection) -> None:
-        self._stale = True  # what is told and not written can only be had by telling all again
+    def _write(self, writer: sqlite3.Connection, steps: Iterable[News]) -> None:
+        step, self._step = self._step, None  # until it is written
         writer.execute("BEGIN IMMEDIATE")
         try:
-            for news in self._feed.news():
+            for news in steps:
                 for view, key, row in self._rows.changes(news):
                     if row is None:
                         writer.execute(_DELETE[view], key)
                     else:
                         writer.execute(_PUT[view], row)
+                step = news.step
         except BaseException:
             writer.execute("ROLLBACK")
             raise
         writer.execute("COMMIT")
-        self._stale = False
+        self._step = step
 
     def _check_open(self) -> None:
-        if not self._swept.alive:
-            raise QueryError("the public database has been closed", code="closed", field=None)
+        if not self._folder.is_there:
+            raise closed()
 
     def _drop_oldest(self) -> None:
         path, writer = self._files.pop(0)
         writer.close()
-        for file in self._folder.glob(f"{path.name}*"):
+        for file in path.parent.glob(f"{path.name}*"):
             with suppress(OSError):
                 file.unlink()
 
 
-def _sweep(folder: Path, readers: Readers) -> None:
-    readers.close()
-    shutil.rmtree(folder, ignore_errors=True)
+@contextmanager
+def _told() -> Iterator[None]:
+    """What SQLite says of a file that cannot be written is told without the file's place."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise unusable(error, told=False) from error
 
 
 def _make(path: Path) -> sqlite3.Connection:

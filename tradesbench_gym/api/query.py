@@ -7,44 +7,29 @@ interrupt ends with its process. This module knows processes, and no view or row
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
 from tradesbench_gym.api import guard
+from tradesbench_gym.api.faults import closed
 from tradesbench_gym.api.query_errors import QueryError, check_text, refusal
 
+_LOG = logging.getLogger(__name__)
 READERS = 4
 _PATIENCE_SECONDS = 10.0
 _GRACE_SECONDS = 1.0
 _LONGEST_LINE = guard.MOST_ANSWER_BYTES + 1024
 _PASSED_ON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 _SPENT = ("time", "memory", "cell", "answer")
-
-__all__ = ["READERS", "QueryAnswer", "QueryError", "Readers"]
-
-
-@dataclass(frozen=True, slots=True)
-class QueryAnswer:
-    """What a statement found.
-
-    Attributes:
-        columns: names, as the statement gives them.
-        rows: one list a row; cells are text, numbers that every reader of JSON can hold, or None.
-        truncated: whether there was more than an answer may hold.
-
-    """
-
-    columns: list[str]
-    rows: list[list[Any]]
-    truncated: bool
+_FAILED = b'{"failed":'
 
 
 class Readers:
@@ -52,23 +37,29 @@ class Readers:
 
     Args:
         views: the names that may be read.
+        place: tells which database is to be read, when it is a statement's turn.
         most: how many statements are answered at once.
         seconds: the longest that one is worked at.
 
     """
 
     def __init__(
-        self, views: list[str], most: int = READERS, seconds: float = guard.SECONDS
+        self,
+        views: list[str],
+        place: Callable[[], Path],
+        most: int = READERS,
+        seconds: float = guard.SECONDS,
     ) -> None:
         self._views = views
+        self._place = place
         self._seconds = seconds
         self._places = threading.BoundedSemaphore(most)
         self._turn = threading.Lock()
         self._idle: list[_Reader] = []
         self._closed = False
 
-    def ask(self, path: Path, sql: Any) -> QueryAnswer:
-        """The answer to one statement about the database at `path`.
+    def ask(self, sql: Any) -> bytes:
+        """The answer to one statement about the database, as JSON.
 
         Raises:
             QueryError: it is refused, failed, took too long, or has too many before it.
@@ -76,10 +67,10 @@ class Readers:
         """
         check_text(sql)
         with self._reader() as reader:
-            answer = reader.ask(path, sql)
-        if "failed" in answer:
-            raise refusal(answer["failed"], sql)
-        return QueryAnswer(answer["columns"], answer["rows"], answer["truncated"])
+            answer = reader.ask(self._place(), sql)
+        if isinstance(answer, list):
+            raise refusal(answer, sql)
+        return answer
 
     @contextmanager
     def _reader(self) -> Iterator[_Reader]:
@@ -99,7 +90,7 @@ class Readers:
     def _take(self) -> _Reader:
         with self._turn:
             if self._closed:
-                raise QueryError("the public database has been closed", code="closed")
+                raise closed()
             while self._idle:
                 reader = self._idle.pop()
                 if reader.alive:
@@ -146,8 +137,8 @@ class _Reader:
         """Whether the process is there to be asked."""
         return self._process.poll() is None
 
-    def ask(self, path: Path, sql: str) -> dict[str, Any]:
-        """What the process says: an answer, or what has failed."""
+    def ask(self, path: Path, sql: str) -> bytes | list[str]:
+        """What the process says: an answer as JSON, or the facts of why there is none."""
         self.spent = True
         late = threading.Timer(self._seconds + _GRACE_SECONDS, self._process.kill)
         late.daemon = True
@@ -159,11 +150,21 @@ class _Reader:
         finally:
             late.cancel()
         if not line.endswith(b"\n"):
-            waited = time.monotonic() - begun
-            return {"failed": ["time" if waited > self._seconds else "died"]}
-        answer: dict[str, Any] = json.loads(line)
-        self.spent = answer.get("failed", [""])[0] in _SPENT
-        return answer
+            return self._lost(time.monotonic() - begun)
+        if not line.startswith(_FAILED):
+            self.spent = False
+            return line[:-1]
+        facts: list[str] = json.loads(line)["failed"]
+        self.spent = facts[0] in _SPENT
+        return facts
+
+    def _lost(self, waited: float) -> list[str]:
+        """Why the process said nothing."""
+        if waited > self._seconds:
+            return ["time"]
+        self._process.kill()
+        _LOG.warning("a reading process ended by itself, with status %s", self._process.wait())
+        return ["died"]
 
     def _send(self, message: Any) -> None:
         with suppress(BrokenPipeError):  # then it says nothing either

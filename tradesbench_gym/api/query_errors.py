@@ -151,6 +151,10 @@ def _clocked(_word: str, _sql: str) -> QueryError:
     return QueryError(f"one of {names} was given what is no text or number", code="sql_failed")
 
 
+def _locked(_word: str, _sql: str) -> QueryError:
+    return QueryError("the views are being written: ask again in a moment", code="query_busy")
+
+
 def _parameters(_what: object, _sql: object) -> QueryError:
     return QueryError(
         "a statement has no parameters such as ? or :name: write the values into it",
@@ -215,5 +219,6 @@ _SAID: tuple[tuple[re.Pattern[str], Callable[[str, str], QueryError]], ...] = tu
         (r"^user-defined function raised exception", _clocked),
         (r"too many|too large|too complex|stack overflow|Recursion limit|at most \d+", _complex),
         (r"too much memory", _complex),
+        (r"is locked", _locked),
     )
 )

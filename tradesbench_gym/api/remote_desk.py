@@ -17,8 +17,10 @@ import numpy as np
 
 from tradesbench_gym.api import models
 from tradesbench_gym.api.client import Agent
+from tradesbench_gym.api.facts import COUNTS
 from tradesbench_gym.api.handbook_figures import read_handbook
 from tradesbench_gym.company.scenario_schema import CUSTOMER_TYPES
+from tradesbench_gym.company.scenario_units import clock
 from tradesbench_gym.core.codes import Activity, CallState, Condition, Entry, Phase
 from tradesbench_gym.core.engine import CUSTOMER, LOCATION
 from tradesbench_gym.core.layout import DAY_SECONDS, MAX_SERVICES, NONE, desk_dtype
@@ -30,15 +32,9 @@ _QUANTILE, _MARGIN_S = Decimal("0.65"), 40 * 60
 _CIRCUITY, _SPEED_KMH = Decimal("1.3"), Decimal(40)
 """The oracle's settings as they were published (A.8 of the report)."""
 
-_CALLS = """
-    SELECT call AS call_id, rang_at AS called_at, customer_type, zone, east_m, north_m, job_type,
-           urgent, outcome AS state, technician, service_date, window_start,
-           customer AS customer_id, location AS location_id
-    FROM calls ORDER BY call
-"""
+_CALLS = "SELECT * FROM calls ORDER BY call_id"
 _DAYS = "SELECT * FROM days ORDER BY day"
 _LEDGER = "SELECT kind, sum(amount_cents) AS cents FROM ledger GROUP BY kind"
-_COUNTS = ("calls", "booked", "declined", "rejected", "done", "missed", "failed", "cancelled")
 _MOMENTS = ("departed", "arrived", "started", "ended")
 
 Said = Mapping[str, Any]
@@ -56,7 +52,7 @@ class RemoteDesk:
     """
 
     def __init__(self, agent: Agent, handbook: str) -> None:
-        """With the text of HANDBOOK.md.
+        """With the text of docs/HANDBOOK.md.
 
         Raises:
             HandbookError: a figure is missing in it.
@@ -66,7 +62,7 @@ class RemoteDesk:
         book = figures.book
         self.first_day = figures.first_day
         self.technicians: tuple[str, ...] = ()
-        self.window_starts = [_clock_text(at) for at in book["opens"][: book["windows"]].tolist()]
+        self.window_starts = [clock(at) for at in book["opens"][: book["windows"]].tolist()]
         self._agent = agent
         self._job_types = {key: k for k, key in enumerate(figures.job_types)}
         self._zones: tuple[str, ...] = ()
@@ -78,15 +74,26 @@ class RemoteDesk:
 
     def look(self, call: models.NewJobCall, location_id: int) -> Desk:
         """What a dispatcher may know while a call is on the line."""
-        number = call.call_id - 1
-        self._array[0]["n_calls"], self._array[0]["line"] = call.call_id, number
         status = self._agent.status()
-        if status.day - 1 != self._today:
-            self._begin_day(status.day - 1)
-        self._write_day(self._agent.schedule(status.date), self._today)
+        schedule = self._agent.schedule(status.date)
+        if not self.technicians:
+            self._write_people(schedule)
+        missed = self._has_missed(call, status)
+        self._array[0]["n_calls"], self._array[0]["line"] = call.call_id, call.call_id - 1
+        since, today = max(0, self._today), status.day - 1
+        if today != self._today:
+            self._today = today
+            self._write_weather()
+            self._write_days()
+        if missed:
+            self._write_calls()
+        # Days to come change by what is answered here; what is over has settled since.
+        for day in range(since, self._last_day() + 1 if missed else today):
+            if day != today:
+                self._write_day(self._agent.schedule(self._date(day)), day)
+        self._write_day(schedule, today)
         self._write_status(status)
-        said = {**call.model_dump(), "called_at": call.received_at, "location_id": location_id}
-        self._write_call(number, {**said, "customer_id": call.call_id, "state": "ringing"})
+        self._write_line(call, location_id)
         return Desk(self._array)
 
     def offer(self, decision: Decision) -> dict[str, str]:
@@ -112,23 +119,26 @@ class RemoteDesk:
 
     # -- a day --
 
-    def _begin_day(self, day: int) -> None:
-        """Everything once: whatever happened since the last call of the day before."""
-        since = max(0, self._today)
-        self._today = day
-        if not self.technicians:
-            self._write_people(self._agent.schedule(self._date(day)))
-        self._write_weather()
+    def _has_missed(self, call: models.NewJobCall, status: models.CompanyStatus) -> bool:
+        """Whether others have answered calls, or cancellations, since the last look."""
+        desk = self._array[0]
+        cancelled = np.count_nonzero(desk["calls"]["state"] == CallState.CANCELLED)
+        known = call.call_id - 1, status.total.cancelled
+        return (int(desk["n_calls"]), int(cancelled)) != known
+
+    def _last_day(self) -> int:
+        return self._today + int(self._array[0]["handbook"]["booking_days"]) - 1
+
+    def _write_calls(self) -> None:
         for row in _rows(self._agent.query(_CALLS)):
-            self._write_call(row["call_id"] - 1, row)
+            self._write_call(row["call_id"] - 1, {**row, "state": row["outcome"]})
+
+    def _write_days(self) -> None:
         for row in _rows(self._agent.query(_DAYS)):
             seen = self._array[0]["days"][row["day"] - 1]
             seen["closed_at"] = self._second(row["closed_at"])
             seen["cash"] = row["cash_cents"] or 0
-            _copy(seen, row, _COUNTS)
-        last = day + int(self._array[0]["handbook"]["booking_days"])
-        for other in range(since, last):
-            self._write_day(self._agent.schedule(self._date(other)), other)
+            _copy(seen, row, COUNTS)
 
     def _write_people(self, schedule: models.DaySchedule) -> None:
         book = self._array[0]["handbook"]
@@ -173,9 +183,13 @@ class RemoteDesk:
         desk["phase"], desk["bankrupt"] = _number(Phase, status.phase), status.bankrupt
         today = desk["days"][status.day - 1]
         today["closed_at"] = NONE
-        _copy(today, status.today.model_dump(), _COUNTS)
+        _copy(today, status.today.model_dump(), COUNTS)
 
     # -- calls and jobs --
+
+    def _write_line(self, call: models.NewJobCall, location_id: int) -> None:
+        said = call.model_dump() | {"customer_id": call.call_id, "location_id": location_id}
+        self._write_call(call.call_id - 1, {**said, "state": "ringing"})
 
     def _write_call(self, number: int, said: Said) -> None:
         """A call by what the API says of it; of a job its schedule knows more."""
@@ -270,7 +284,3 @@ def _copy(seen: np.void, said: Said, names: Sequence[str]) -> None:
 
 def _number(kind: type[Word], word: str) -> int:
     return int(kind[word.upper()])
-
-
-def _clock_text(second: int) -> str:
-    return f"{second // 3600:02}:{second // 60 % 60:02}"

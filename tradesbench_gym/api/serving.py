@@ -12,10 +12,11 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tradesbench_gym.api.listening import Listener
 
@@ -25,12 +26,54 @@ _POLL_SECONDS = 0.05
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
-class _Server(uvicorn.Server):
-    """A server that says when it answers, and leaves the process's signals alone: there are two."""
+class _Gathering:
+    """A transport that sends together what is written in one turn of the loop.
 
-    def __init__(self, app: ASGIApp, answers: Callable[[], None]) -> None:
+    uvicorn writes the head of an answer and its body apart; sent apart they are two system calls,
+    and wake whoever waits for them twice.
+    """
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._loop = asyncio.get_running_loop()
+        self._written: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        if not self._written:
+            self._loop.call_soon(self._send)
+        self._written.append(data)
+
+    def close(self) -> None:
+        self._send()
+        self._transport.close()
+
+    def _send(self) -> None:
+        written, self._written = self._written, []
+        if written:
+            self._transport.write(b"".join(written))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
+class _Protocol(H11Protocol):
+    """HTTP in pure Python, which reads heads of a bounded size only."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(cast("asyncio.Transport", _Gathering(transport)))
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it answers and when it is to stop, and leaves the process's signals
+    alone: there are two.
+    """
+
+    def __init__(
+        self, app: ASGIApp, answers: Callable[[], None], stopping: Callable[[], None]
+    ) -> None:
         super().__init__(_settings(app))
         self._answers = answers
+        self._stopping = stopping
 
     def capture_signals(self) -> Any:
         return nullcontext()
@@ -39,10 +82,15 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         self._answers()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stopping()
+        await super().shutdown(sockets)
+
 
 def serve(
     served: Sequence[tuple[ASGIApp, Listener]],
     ready: Callable[[], None],
+    stopping: Callable[[], None],
     stopped: threading.Event | None = None,
 ) -> signal.Signals | None:
     """Serve applications until SIGINT or SIGTERM, or until an event is set; the signal, if any.
@@ -50,6 +98,7 @@ def serve(
     Args:
         served: each application with the socket it is asked on.
         ready: called once all of them answer.
+        stopping: called when they are to stop, before what is being answered has been.
         stopped: for who serves in a thread of his own.
 
     """
@@ -62,7 +111,7 @@ def serve(
         if waited_for == 0:
             ready()
 
-    servers = [(_Server(app, answers), listener) for app, listener in served]
+    servers = [(_Server(app, answers, stopping), listener) for app, listener in served]
 
     def stop(number: int) -> None:
         caught.append(signal.Signals(number))
@@ -80,7 +129,7 @@ def _settings(app: ASGIApp) -> uvicorn.Config:
         app,
         # The same everywhere, whatever else is installed.
         loop="asyncio",
-        http="h11",
+        http=_Protocol,
         ws="none",
         lifespan="off",
         # Its lines would hold what clients write into the path.

@@ -7,19 +7,21 @@ Whatever stands here a dispatcher may know. This module knows no row and no conn
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cache
 
+from tradesbench_gym.api.names import words_of
+from tradesbench_gym.company.scenario_schema import CUSTOMER_TYPES
 from tradesbench_gym.core.codes import Activity, CallState, Condition, Entry
 
 _DATE = "YYYY-MM-DD"
 _MOMENT = "YYYY-MM-DD HH:MM:SS, company's clock"
 _TIME = "HH:MM"
 _FLAG = "1 yes, 0 no"
-_JOB_STATES = tuple(state for state in CallState if state >= CallState.BOOKED)
 
 
-def _words(members: object) -> str:
-    return ", ".join(member.name.lower() for member in members)  # type: ignore[attr-defined]
+def _words(kind: type[IntEnum], first: int = 0) -> str:
+    return ", ".join(words_of(kind, first))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +86,9 @@ _PLACE = (
     _int("north_m", "m", "where the address lies, north of the map's origin"),
 )
 _JOB_TYPE = _text("job_type", "", "a service of the company, or the name of other work")
-_CUSTOMER_TYPE = _text("customer_type", "", "residential, apartment or commercial")
+_CUSTOMER_TYPE = _text("customer_type", "", ", ".join(CUSTOMER_TYPES))
 _URGENT = _int("urgent", _FLAG, "whether the caller said it was urgent")
-_STATE = _text("state", "", f"what became of it so far: {_words(_JOB_STATES)}")
+_STATE = _text("state", "", f"what became of it so far: {_words(CallState, CallState.BOOKED)}")
 _SERVICE_DATE = _text("service_date", _DATE, "day it is booked for")
 _TECHNICIAN = _text("technician", "", "short name of the technician it is booked with")
 _WINDOW_START = _text("window_start", _TIME, "start of its arrival window")
@@ -100,10 +102,10 @@ VIEWS: tuple[View, ...] = (
     View(
         "calls",
         "a call that has rung, with what became of it",
-        ("call",),
+        ("call_id",),
         (
-            _int("call", "", "number of the call, in the order of ringing"),
-            _text("rang_at", _MOMENT, "when it rang"),
+            _int("call_id", "", "number of the call, in the order of ringing"),
+            _text("called_at", _MOMENT, "when the customer phoned"),
             _text("name", "", "name of the caller"),
             _text("phone", "", "phone number of the caller"),
             _CUSTOMER_TYPE,
@@ -114,42 +116,42 @@ VIEWS: tuple[View, ...] = (
             _text("technician", "", "short name of the technician offered", "no offer was made"),
             _text("service_date", _DATE, "day offered", "no offer was made"),
             _text("window_start", _TIME, "start of the window offered", "no offer was made"),
-            _int("customer", "", "number in customers", "the caller is not in the books"),
-            _int("location", "", "number in locations", "the address is not in the books"),
+            _int("customer_id", "", "number in customers", "the caller is not in the books"),
+            _int("location_id", "", "number in locations", "the address is not in the books"),
         ),
     ),
     View(
         "customers",
         "a customer in the company's books",
-        ("customer",),
+        ("customer_id",),
         (
-            _int("customer", "", "number of the customer, in the order of registration"),
+            _int("customer_id", "", "number of the customer, in the order of registration"),
             _text("name", "", "name"),
             _text("phone", "", "phone number"),
             _CUSTOMER_TYPE,
-            _int("first_call", "", "number of the call during which the customer was registered"),
+            _int("first_call_id", "", "number of the call during which that happened first"),
             _text("registered_at", _MOMENT, "when"),
         ),
     ),
     View(
         "locations",
         "a location in the company's books",
-        ("location",),
+        ("location_id",),
         (
-            _int("location", "", "number of the address in the address book"),
+            _int("location_id", "", "number of the address in the address book"),
             *_PLACE,
-            _int("first_call", "", "number of the call during which it was registered"),
+            _int("first_call_id", "", "number of the call during which that happened first"),
             _text("registered_at", _MOMENT, "when"),
         ),
     ),
     View(
         "jobs",
         "a booked job: an offer that was accepted",
-        ("job",),
+        ("job_id",),
         (
-            _int("job", "", "number of the job: that of the call it was booked from"),
-            _int("customer", "", "number in customers"),
-            _int("location", "", "number in locations"),
+            _int("job_id", "", "number of the job: that of the call it was booked from"),
+            _int("customer_id", "", "number in customers"),
+            _int("location_id", "", "number in locations"),
             _JOB_TYPE,
             _CUSTOMER_TYPE,
             _URGENT,
@@ -172,7 +174,7 @@ VIEWS: tuple[View, ...] = (
         (
             _text("technician", "", "short name, as jobs.book takes it"),
             _text("name", "", "full name"),
-            _text("skills", "", "job types he or she can do, separated by commas"),
+            _text("job_types", "", "job types he or she can do, separated by commas"),
             _int("wage_cents", "cents an hour", "hourly wage"),
             _int("on_call", _FLAG, "whether he or she takes off-hours windows"),
             Column("home_lat", "REAL", "degrees north", "home, where the day begins"),
@@ -181,7 +183,7 @@ VIEWS: tuple[View, ...] = (
             _int("home_north_m", "m", "home, north of the map's origin"),
             _text("activity", "", _words(Activity)),
             _text("since", _MOMENT, "when this activity began"),
-            _int("job", "", "job driven to, waited for or worked on", "idle"),
+            _int("job_id", "", "job driven to, waited for or worked on", "idle"),
             _int("east_m", "m", "where he or she stands or set off from, east"),
             _int("north_m", "m", "where he or she stands or set off from, north"),
         ),
@@ -200,7 +202,7 @@ VIEWS: tuple[View, ...] = (
     View(
         "schedule",
         "a job on a technician's route of a day; cancelled ones have left it",
-        ("job",),
+        ("job_id",),
         (
             _SERVICE_DATE,
             _TECHNICIAN,
@@ -210,26 +212,26 @@ VIEWS: tuple[View, ...] = (
                 "place in the route, from 1: as driven to, then by window and number; of one "
                 "window the nearest is driven to first",
             ),
-            _int("job", "", "number in jobs"),
+            _int("job_id", "", "number in jobs"),
             _WINDOW_START,
             _WINDOW_END,
             _JOB_TYPE,
             _STATE,
             _URGENT,
-            _int("customer", "", "number in customers"),
-            _int("location", "", "number in locations"),
+            _int("customer_id", "", "number in customers"),
+            _int("location_id", "", "number in locations"),
             *_PLACE,
         ),
         """
         SELECT service_date, technician,
                row_number() OVER (
                    PARTITION BY service_date, technician
-                   ORDER BY departed_at IS NULL, departed_at, jobs.window_start, jobs.job
+                   ORDER BY departed_at IS NULL, departed_at, jobs.window_start, jobs.job_id
                ) AS position,
-               jobs.job, jobs.window_start, window_end, job_type, jobs.state, urgent,
-               customer, jobs.location, address, zone, lat, lon, east_m, north_m
-        FROM jobs JOIN locations ON locations.location = jobs.location
-        LEFT JOIN (SELECT job AS visited, departed_at FROM visits) ON visited = jobs.job
+               jobs.job_id, jobs.window_start, window_end, job_type, jobs.state, urgent,
+               customer_id, jobs.location_id, address, zone, lat, lon, east_m, north_m
+        FROM jobs JOIN locations ON locations.location_id = jobs.location_id
+        LEFT JOIN (SELECT job_id AS visited, departed_at FROM visits) ON visited = jobs.job_id
         WHERE jobs.state <> 'cancelled'
         ORDER BY service_date, technician, position
         """,
@@ -237,9 +239,9 @@ VIEWS: tuple[View, ...] = (
     View(
         "visits",
         "a job that a technician has set off to",
-        ("job",),
+        ("job_id",),
         (
-            _int("job", "", "number in jobs"),
+            _int("job_id", "", "number in jobs"),
             _TECHNICIAN,
             _SERVICE_DATE,
             _WINDOW_START,
@@ -261,28 +263,28 @@ VIEWS: tuple[View, ...] = (
             _text("kind", "", _words(Entry)),
             _int("amount_cents", "cents", "positive brings money, negative costs it"),
             _int("balance_cents", "cents", "cash after it"),
-            _int("job", "", "number in jobs", "it belongs to a day"),
+            _int("job_id", "", "number in jobs", "it belongs to a day"),
             _text("technician", "", "who is paid", "nobody is"),
         ),
     ),
     View(
         "cash",
         "the company's cash now: one row",
-        ("as_of",),
+        ("now",),
         (
-            _text("as_of", _MOMENT, "the company's clock now"),
-            _int("balance_cents", "cents", "cash"),
-            _int("starting_cents", "cents", "cash at the start of the run"),
-            _int("lowest_cents", "cents", "lowest cash so far"),
+            _text("now", _MOMENT, "what the company's clock says now"),
+            _int("cash_cents", "cents", "cash now"),
+            _int("starting_cash_cents", "cents", "cash at the start"),
+            _int("lowest_cash_cents", "cents", "lowest cash so far"),
             _int("bankrupt", _FLAG, "whether cash has fallen below zero"),
         ),
     ),
     View(
         "weather",
         "the weather of a zone today, or on a day before",
-        ("service_date", "zone"),
+        ("date", "zone"),
         (
-            _text("service_date", _DATE, "day"),
+            _text("date", _DATE, "day"),
             _text("zone", "", "service zone"),
             *_SKY,
         ),
@@ -290,21 +292,21 @@ VIEWS: tuple[View, ...] = (
     View(
         "forecast",
         "what was forecast for a zone and day; the latest has the largest made_on",
-        ("made_on", "service_date", "zone"),
+        ("made_on", "date", "zone"),
         (
             _text("made_on", _DATE, "day it was made on: today, or a day before"),
-            _text("service_date", _DATE, "day it is for"),
+            _text("date", _DATE, "day it is for"),
             _text("zone", "", "service zone"),
-            _int("days_ahead", "days", "from made_on to service_date, 1 to 7"),
+            _int("days_ahead", "days", "from made_on to date, 1 to 7"),
             *_SKY,
         ),
     ),
     View(
         "days",
-        "a service day that has been opened, with its figures so far",
-        ("service_date",),
+        "a day of the run that has been opened, with its figures so far",
+        ("date",),
         (
-            _text("service_date", _DATE, "day"),
+            _text("date", _DATE, "day"),
             _int("day", "", "number of the day in the run, from 1"),
             _text("weekday", "", "Monday to Sunday"),
             _int("weekend", _FLAG, "whether it is a Saturday or Sunday"),

@@ -27,7 +27,7 @@ def docs(
     start_date: StartOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write docs/, the reference of the company's API, and HANDBOOK.md into a folder.
+    """Write docs/ into a folder: the reference of the company's API, and its HANDBOOK.md.
 
     Both are made from what they describe: the operations and views as they are, and the numbers of
     the scenario that its people know. Documents written before are replaced, other files never.
@@ -46,5 +46,4 @@ def docs(
     if as_json:
         typer.echo(json.dumps({"files": [str(file) for file in files]}))
         return
-    pages = len(files) - 1
-    typer.echo(f"Wrote {files[0].parent} ({pages} pages) and {files[-1]}.")
+    typer.echo(f"Wrote {files[0].parent}: {len(files)} pages, begin with {files[0].name}.")

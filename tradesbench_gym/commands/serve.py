@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tradesbench_gym.api.listening import PORT_VARIABLE
 from tradesbench_gym.commands.options import (
     DaysOption,
     JsonOption,
@@ -39,54 +38,63 @@ _OF_A_NEW_RUN = ("seed", "days", "scenario", "start_date", "salt")
 _MINUTE = 60
 
 
+NewOption = Annotated[bool, typer.Option("--new", help="Begin a new run in this file.")]
+OwnMapOption = Annotated[
+    str | None, typer.Option("--map", help="A map's name or file; the run's own if not given.")
+]
+PortOption = Annotated[
+    int,
+    typer.Option(
+        envvar=PORT_VARIABLE,
+        min=0,
+        max=65535,
+        help="The agent's port on 127.0.0.1; 0: any that is free.",
+    ),
+]
+SocketOption = Annotated[
+    Path | None, typer.Option(help="A Unix socket for the agent, in place of the port.")
+]
+TokenOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="The agent's token, in a file of mode 0600; else $SUNRIDGE_API_TOKEN, else a new one."
+    ),
+]
+ValidOption = Annotated[
+    float | None,
+    typer.Option("--valid", min=0, help="Minutes for which the agent's token is valid."),
+]
+DriverPortOption = Annotated[
+    int | None,
+    typer.Option(min=0, max=65535, help="A port for the driver, in place of its socket."),
+]
+DriverSocketOption = Annotated[
+    Path | None,
+    typer.Option(help="A Unix socket for the driver; in a private folder if not given."),
+]
+DriverTokenOption = Annotated[
+    Path | None,
+    typer.Option(help="The driver's token, likewise; else $SUNRIDGE_DRIVER_TOKEN, or new."),
+]
+
+
 def serve(
     context: typer.Context,
     file: FileArgument,
-    new: Annotated[bool, typer.Option("--new", help="Begin a new run in this file.")] = False,
+    new: NewOption = False,
     seed: SeedOption = 5,
     days: DaysOption = None,
     scenario: ScenarioOption = "sunridge",
-    map_name: Annotated[
-        str | None,
-        typer.Option("--map", help="A map's name or file; the run's own if not given."),
-    ] = None,
+    map_name: OwnMapOption = None,
     start_date: StartOption = None,
     salt: SaltOption = "0",
-    port: Annotated[
-        int,
-        typer.Option(
-            envvar="SUNRIDGE_API_PORT",
-            min=0,
-            max=65535,
-            help="The agent's port on 127.0.0.1; 0: any that is free.",
-        ),
-    ] = 8642,
-    socket: Annotated[
-        Path | None, typer.Option(help="A Unix socket for the agent, in place of the port.")
-    ] = None,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="The agent's token, in a file of mode 0600; else $SUNRIDGE_API_TOKEN, else a new "
-            "one."
-        ),
-    ] = None,
-    valid_minutes: Annotated[
-        float | None,
-        typer.Option("--valid", min=0, help="Minutes for which the agent's token is valid."),
-    ] = None,
-    driver_port: Annotated[
-        int | None,
-        typer.Option(min=0, max=65535, help="A port for the driver, in place of its socket."),
-    ] = None,
-    driver_socket: Annotated[
-        Path | None,
-        typer.Option(help="A Unix socket for the driver; in a private folder if not given."),
-    ] = None,
-    driver_token_file: Annotated[
-        Path | None,
-        typer.Option(help="The driver's token, likewise; else $SUNRIDGE_DRIVER_TOKEN, or new."),
-    ] = None,
+    port: PortOption = 8642,
+    socket: SocketOption = None,
+    token_file: TokenOption = None,
+    valid_minutes: ValidOption = None,
+    driver_port: DriverPortOption = None,
+    driver_socket: DriverSocketOption = None,
+    driver_token_file: DriverTokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Serve the run of a world file over HTTP: the company to an agent, the run to its driver.
@@ -183,10 +191,12 @@ def _serve(
 ) -> signal.Signals | None:
     """Open everything, serve, and leave nothing behind; the signal that ended it."""
     _check_installed()
-    from tradesbench_gym.api import app, listening, serving, tokens
+    from tradesbench_gym.api import app, listening, private, serving, tokens
 
     with _stoppable(), ExitStack() as held:
-        folder = held.enter_context(_private_folder())
+        private_folder = private.PrivateFolder("serve")
+        held.callback(private_folder.remove)
+        folder = private_folder.path
         world_tokens = agent.token(folder), driver.token(folder)
         tokens.check_different(*world_tokens)
         office = held.enter_context(_opened(file, map_name))
@@ -203,7 +213,9 @@ def _serve(
                 (agent, driver), world_tokens, served, strict=True
             )
         }
-        return serving.serve(served, lambda: _say(file, office, said, as_json=as_json))
+        return serving.serve(
+            served, lambda: _say(file, office, said, as_json=as_json), stopping=office.stop
+        )
 
 
 def _check_installed() -> None:
@@ -231,21 +243,11 @@ def _stoppable() -> Iterator[None]:
 
 
 @contextmanager
-def _private_folder() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="tradesbench-"))  # of mode 0700
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
 def _opened(file: Path, map_name: str | None) -> Iterator[Office]:
     from tradesbench_gym.api.office import Office
-    from tradesbench_gym.api.public import PublicDatabase
 
     with World.open(file, map=map_name) as world:
-        office = Office(world, PublicDatabase(world))
+        office = Office(world)
         try:
             yield office
         finally:

@@ -15,8 +15,10 @@ from typing import Any
 from tradesbench_gym.world.errors import WorldError
 
 APPLICATION_ID = 0x54424757  # "TBGW"
-WORLD_VERSION = 1
-"""Raised with every change of the tables; a file of another version is refused by name."""
+WORLD_VERSION = 2
+"""Raised with every change of the tables, or of what the rows of the journal say; a file of another
+version is refused by name.
+"""
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "run": (
