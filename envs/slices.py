@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -149,6 +149,9 @@ class Slices:
         if self._pool is None or self._process != os.getpid():  # threads do not live in a fork
             self._pool, self._process = ThreadPoolExecutor(self._threads - 1), os.getpid()
         others = [self._pool.submit(one, *piece) for piece in slices[1:]]
-        one(*slices[0])
+        try:
+            one(*slices[0])
+        finally:
+            wait(others)  # whatever happens, nobody plays on behind the caller's back
         for other in others:
             other.result()

@@ -17,17 +17,28 @@ import pytest
 
 from tradesbench_gym.company.play import play
 from tradesbench_gym.company.simulation import Simulation
+from tradesbench_gym.policies import policy_names
 from tradesbench_gym.policies.load import load_policy
 
 README = Path(__file__).parents[1] / "README.md"
 TEXT = README.read_text("utf-8")
-SCRIPT, TRAINING, POLICY, CLIENT = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+SCRIPT, TRAINING, POLICY, CLIENT, WORDS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 AGENT_PORT, DRIVER_PORT = "8642", "8643"
 
 
 def test_the_script_plays_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(SCRIPT, "README.md", "exec"), {})  # noqa: S102 - our own README
     assert re.fullmatch(r"-?\d+\n", capsys.readouterr().out)
+
+
+def test_the_run_in_words_comes_to_an_end(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(WORDS, "README.md", "exec"), {})  # noqa: S102 - our own README
+    assert re.fullmatch(r"-?\d+\n", capsys.readouterr().out)
+
+
+def test_every_policy_that_ships_is_named() -> None:
+    table = re.findall(r"^\| `([a-z-]+)` \|", TEXT.split("Policies that ship:")[1], re.MULTILINE)
+    assert set(policy_names()) <= set(table)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -146,11 +146,10 @@ class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             ActionError: the run is over, or has not begun.
 
         """
+        if self._shown is None:
+            raise ActionError("no run was begun: call reset() first", code="reset_needed")
         if self._trades.simulation.line is None:
-            raise ActionError(
-                "no call is on the line: the run is over or was never begun, call reset() first",
-                code="reset_needed",
-            )
+            return self._carry_out(None)  # a run that ended before its first call has a step still
         message = _as_message(action)
         self._chat.reply(message)
         try:

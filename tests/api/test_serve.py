@@ -312,6 +312,8 @@ def test_what_cannot_be_served_is_one_sentence(
     both = {"SUNRIDGE_API_TOKEN": GIVEN, "SUNRIDGE_DRIVER_TOKEN": GIVEN}
     assert "different tokens" in refused_here(*words, **both)
     assert "--seed is of a new run" in refused_here(*words, "--seed", 5)
+    two_places = refused_here(*words, "--socket", tmp_path / "agent.sock")
+    assert "--port and --socket name two places" in two_places
     assert "there is no file" in refused_here(tmp_path / "none.sqlite")
     assert "is there already" in refused_here(file, "--new")
     assert not list(tmp_path.glob("*.lock"))

@@ -20,8 +20,9 @@ from tests.worlds import (
     Script,
     tiny_business,
 )
-from tradesbench_gym.company.business import Business
+from tradesbench_gym.company.business import Business, open_business
 from tradesbench_gym.company.play import play
+from tradesbench_gym.company.scenario import load_scenario
 from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core import beliefs as learning
 from tradesbench_gym.core import risk
@@ -280,3 +281,21 @@ def test_nobody_is_offered_a_day_that_is_full_nor_one_after_the_run() -> None:
 def test_futures_that_cannot_be_are_refused_in_a_sentence(futures: str) -> None:
     with pytest.raises(PolicyError, match="futures must be a whole number from 0 to 1000"):
         make_policy(f"planner:futures={futures}")
+
+
+def test_a_planner_who_has_seen_one_company_plays_another_as_a_fresh_one_does() -> None:
+    moved = {f"technicians.{name}.home_lat": "33.600000" for name in ("marcus", "diana", "roberto")}
+    elsewhere = open_business(load_scenario("sunridge").replace(moved))
+    used, fresh = (make_policy("planner:futures=8", seed=3) for _ in range(2))
+    first = Simulation(1, business=open_business())
+    first.next_call()
+    used(first.desk)
+    run, decided = Simulation(2, business=elsewhere), 0
+    while decided < 25 and run.next_call() == Stop.NEW_CALL:
+        mine, theirs = used(run.desk), fresh(run.desk)
+        assert mine == theirs
+        decided += 1
+        if mine is None:
+            run.reject()
+        else:
+            run.offer(*mine)

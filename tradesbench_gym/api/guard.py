@@ -42,8 +42,8 @@ _NAMES = """
     json_object json_quote json_type json_valid lag last_value lead length like ln log log10 log2
     lower ltrim max median min mod nth_value ntile nullif octet_length percent_rank percentile
     percentile_cont percentile_disc pi pow power printf quote radians rank replace round
-    row_number rtrim sign sin sqrt string_agg substr substring sum tan timediff total trim trunc
-    typeof unicode upper
+    row_number rtrim sign sin sqrt string_agg substr substring sum tan total trim trunc typeof
+    unicode upper
 """
 FUNCTIONS = frozenset(_NAMES.split()).union(CLOCK_FUNCTIONS, PRESENT)
 """The functions a statement may call: none that tells of the machine, the connection or chance."""
@@ -155,7 +155,7 @@ class Guard:
         place = 1 if name == "strftime" else 0
 
         def compute(*given: Any) -> Any:
-            words = list(given)
+            words = [_as_text(word) for word in given]
             if len(words) == place:
                 words.append(now)
             elif len(words) > place and _is_present(words[place]):
@@ -182,6 +182,13 @@ def harden(connection: sqlite3.Connection) -> None:
     if sys.version_info >= (3, 12):
         connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
         connection.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, False)
+
+
+def _as_text(word: Any) -> Any:
+    """An argument as SQLite reads it: bytes are text to it, and a text ends at its first NUL."""
+    if isinstance(word, bytes):
+        word = _text(word)
+    return word.partition("\0")[0] if isinstance(word, str) else word
 
 
 def _is_present(word: Any) -> bool:

@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -19,15 +21,23 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from tradesbench_gym.commands.options import DaysOption, JsonOption, MapOption, ScenarioOption
 from tradesbench_gym.company.business import Business, open_business
 from tradesbench_gym.errors import TradesBenchError
 from tradesbench_gym.report.published import DAYS, POLICIES, PUBLISHED
-from tradesbench_gym.report.runs import Played, play_all
+from tradesbench_gym.report.runs import Executor, Played, play_all
 from tradesbench_gym.report.selection import check_size, parse_policies, parse_seeds
 from tradesbench_gym.report.statistics import Spread, by_policy, spreads
 from tradesbench_gym.report.table import published_notes, results_tables
 
 _MONEY: Final = ("profit", "cash", "lowest_cash")
+
+
+class Place(StrEnum):
+    """Where runs are played."""
+
+    PROCESSES = "processes"
+    RAY = "ray"
 
 
 def bench(
@@ -40,15 +50,20 @@ def bench(
     seeds: Annotated[
         str, typer.Option(help="Runs to play: 0:23 (23 is not played), 5, or 1,4,7:10.")
     ] = "0:23",
-    scenario: Annotated[str, typer.Option(help="A scenario's name or file.")] = "sunridge",
-    map_name: Annotated[str, typer.Option("--map", help="A map's name or file.")] = "phoenix",
-    days: Annotated[
-        int | None, typer.Option(help="Length of a run; the scenario's if not given.")
-    ] = None,
+    scenario: ScenarioOption = "sunridge",
+    map_name: MapOption = "phoenix",
+    days: DaysOption = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes that play; as many as pay if not given.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+    executor: Annotated[
+        Place, typer.Option(help="Processes of this machine, or a Ray cluster.")
+    ] = Place.PROCESSES,
+    address: Annotated[
+        str | None,
+        typer.Option(help="The Ray cluster's host:port, or auto; this machine if not given."),
+    ] = None,
+    as_json: JsonOption = False,
     csv_file: Annotated[
         Path | None, typer.Option("--csv", help="Write a line for each run into this file.")
     ] = None,
@@ -56,17 +71,18 @@ def bench(
     """Play policies on many seeds and print the results beside the report's.
 
     A key=value belongs to the policy before it, so that oracle,oracle:margin=20,quantile=0.8 is
-    two policies. Results do not depend on the number of workers.
+    two policies. Results do not depend on who plays, nor on the number of workers.
 
     Example: tradesbench bench --policies oracle,oracle:margin=20 --seeds 0:23
     """
     chosen, numbers = parse_policies(policies), parse_seeds(seeds)
     check_size(chosen, numbers)
     _check_writable(csv_file)
+    play = _executor(executor, address)
     business = open_business(scenario, map_name, days)
     begun = time.perf_counter()
     with _progress(len(chosen) * len(numbers)) as done:
-        played = play_all(business, chosen, numbers, workers=workers, done=done)
+        played = play(business, chosen, numbers, workers=workers, done=done)
     seconds = time.perf_counter() - begun
     if csv_file is not None:
         write_csv(csv_file, played)
@@ -75,6 +91,20 @@ def bench(
     else:
         _print(business, seeds, played)
     typer.echo(f"{len(played)} runs in {seconds:.1f} s", err=True)
+
+
+def _executor(place: Place, address: str | None) -> Executor:
+    if place is Place.RAY:
+        from tradesbench_gym.training.ray_runs import play_on_ray
+
+        return partial(play_on_ray, address=address)
+    if address is not None:
+        raise TradesBenchError(
+            "--address names a Ray cluster: give --executor ray with it",
+            code="address",
+            field="address",
+        )
+    return play_all
 
 
 def _print(business: Business, seeds: str, played: Sequence[Played]) -> None:

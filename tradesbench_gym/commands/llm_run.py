@@ -95,9 +95,9 @@ class LlmRun:
     def count(self, simulation: Simulation) -> None:
         """Take down how the run stands."""
         self.results = results(simulation)
-        ledger = simulation.record["ledger"]
+        ledger = simulation.desk["ledger"]
         self.fixed_costs = -sum(int(ledger[entry]) for entry in _FIXED)
-        self.moment = simulation.business.clock_text(int(simulation.record["clock"]))
+        self.moment = simulation.business.clock_text(int(simulation.desk["clock"]))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; money in whole cents."""
@@ -200,6 +200,9 @@ def _calls(
     while not ended:
         if max_calls is not None and run.answered >= max_calls:
             return f"stopped after {run.answered} calls, as asked"
+        if simulation.line is None:  # the run ended before its first call: nothing to ask
+            env.step("")
+            return None
         call, moment = simulation.line, int(simulation.record["clock"])
         answer = _asked(env, model, tools, transcript)
         shown = prompt

@@ -112,6 +112,7 @@ def serve(
         _create(file, seed, days, scenario, map_name, start_date, salt)
     else:
         _check_old(context)
+    _check_places(context)
     agent = _Side("agent", port if socket is None else None, socket, token_file, valid_minutes)
     driver = _Side("driver", driver_port, driver_socket, driver_token_file)
     stopped_by = _serve(file, None if new else map_name, agent, driver, as_json=as_json)
@@ -149,6 +150,19 @@ def _check_old(context: typer.Context) -> None:
                 f"--{option} is of a new run, and the file has one: give --new, or leave it out",
                 code="old_run",
                 field=name,
+            )
+
+
+def _check_places(context: typer.Context) -> None:
+    """Raise StateError if a port and a socket are asked for one server."""
+    for port, path in (("port", "socket"), ("driver_port", "driver_socket")):
+        sources = [context.get_parameter_source(name) for name in (port, path)]
+        if all(source is not None and source.name == "COMMANDLINE" for source in sources):
+            names = [f"--{name.replace('_', '-')}" for name in (port, path)]
+            raise StateError(
+                f"{' and '.join(names)} name two places for one server: give one of them",
+                code="two_places",
+                field=port,
             )
 
 

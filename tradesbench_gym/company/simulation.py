@@ -238,10 +238,7 @@ class Simulation:
         it.
         """
         desk_view.fill(self._runs, 0, self._desks, 0)
-        # A view that nobody can write to or resize: the mask and observations read the same desk.
-        shown = self._desks.view()
-        shown.flags.writeable = False
-        return Desk(shown)
+        return Desk(self._desks)
 
     @property
     def day(self) -> int:

@@ -255,6 +255,8 @@ def draw_callers(
     for ahead in range(_days_left(desk, WAVES)):
         quiet = is_weekend(book, np.int64(desk["day"]) + ahead)
         expected = belief["level"] * (belief["quiet"] if quiet else 1.0)
+        if used >= luck.shape[0]:
+            return count
         many = np.int64(expected + luck[used])
         used += 1
         for _ in range(many):

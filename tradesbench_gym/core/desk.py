@@ -44,6 +44,8 @@ def fill_desk(run: Record, desk: Record) -> None:
 def fill_ahead(run: Record, desk: Record) -> None:
     """Copy into any desk what observations and plans read: all but the routes of days gone by and
     the calls that are on none of today's and later ones. The rest stays another run's.
+
+    A job in hand is on today's route: scenarios end all work before the office opens again.
     """
     _fill_around(run, desk)
     today = np.int64(run["day"])

@@ -207,8 +207,7 @@ def pick(word: Word, cuts: npt.NDArray[np.uint64]) -> np.int64:
 
 @rule
 def triangle(word: Word, low: Int, usual: Int, high: Int) -> np.int64:
-    """A whole number between low and high, weighted toward the usual one: the triangle's inverse,
-    rounded down.
+    """A whole number of a triangle from low over usual to high: its inverse, rounded down.
 
     Only multiplication, division and the square root, which IEEE 754 rounds exactly on every
     machine.

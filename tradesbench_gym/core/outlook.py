@@ -100,7 +100,7 @@ def best_offer(
     service = np.int64(desk["calls"][desk["line"]]["service"])
     if service >= desk["handbook"]["services"]:
         return nothing
-    slots = np.zeros(MAX_TECHNICIANS * BOOKING_DAYS * MAX_WINDOWS, SLOT)
+    slots = np.zeros(MAX_TECHNICIANS * BOOKING_DAYS * MAX_WINDOWS + 1, SLOT)  # one to swap by
     count = _weigh_slots(desk, belief, temper, lots, slots)
     listed = _shortlist(slots, count)
     if listed == 0:

@@ -30,7 +30,9 @@ class Desk:
     __slots__ = ("array",)
 
     def __init__(self, array: npt.NDArray[np.void]) -> None:
-        self.array = array
+        # A view that nobody can write to or resize; and kernels are compiled for one kind of desk.
+        self.array = array.view()
+        self.array.flags.writeable = False
 
     def __getitem__(self, name: str) -> Any:
         return self.array[0][name]

@@ -1,6 +1,6 @@
 """Policies: the oracle and the baselines of the report, and the registry for your own."""
 
-from tradesbench_gym.policies import baselines, oracle, planner
+from tradesbench_gym.policies import baselines, network, oracle, planner
 from tradesbench_gym.policies.registry import (
     Decision,
     Policy,
@@ -15,6 +15,7 @@ __all__ = [
     "Policy",
     "baselines",
     "make_policy",
+    "network",
     "oracle",
     "planner",
     "policy_names",

@@ -125,14 +125,15 @@ def make(
     beliefs = np.zeros(1, learning.BELIEF)
     lots, luck = np.empty((_JOBS, risk.LOTS, _SAMPLES)), np.empty((futures, _NUMBERS))
     risk.deal(np.uint64(seed), lots, luck)
-    imagined: list[npt.NDArray[np.void]] = []
+    imagined: dict[bytes, npt.NDArray[np.void]] = {}  # by the company's handbook: one, as a rule
 
     def decide(desk: Desk) -> Decision | None:
-        if not imagined:
-            imagined.append(_first_callers(desk))
+        company = desk["handbook"].tobytes()
+        if company not in imagined:
+            imagined[company] = _first_callers(desk)
         learning.believe(desk.array, 0, priors, beliefs)
         technician, ahead, window = outlook.best_offer(
-            desk.array, 0, beliefs, tempers, lots, luck, imagined[0]
+            desk.array, 0, beliefs, tempers, lots, luck, imagined[company]
         )
         return None if technician < 0 else Decision(int(technician), int(ahead), int(window))
 

@@ -1,8 +1,9 @@
 """Playing policies × seeds, in this process and in others; the results do not depend on how many.
 
 A run depends on its policy and seed alone, so who plays it does not matter: this process plays from
-the back of the list while workers, which take a second to start, play from the front. It knows no
-table and no figure of the report.
+the back of the list while workers, which take a second to start, play from the front. Whoever plays
+by the form of `Executor` can take its place; `training.ray_runs` does, on a Ray cluster. It knows
+no table and no figure of the report.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.synchronize import Event
-from typing import Self, TypeAlias
+from typing import Protocol, Self, TypeAlias
 
 from tradesbench_gym.company.business import Business
 from tradesbench_gym.company.play import Results, play
@@ -28,12 +29,13 @@ from tradesbench_gym.core.codecache import QUIET
 from tradesbench_gym.core.codes import Entry
 from tradesbench_gym.errors import PolicyError, TradesBenchError
 from tradesbench_gym.policies.load import load_policy
+from tradesbench_gym.policies.registry import Policy
 
 Ticket: TypeAlias = tuple[str, int]
 """A policy and the seed of the run it plays."""
 _LARGEST_CHUNK = 16
 _CHUNKS_A_WORKER = 8
-_CHUNKS_AHEAD = 3
+CHUNKS_AHEAD = 3
 _START_SECONDS = 2.0
 """About what a worker takes to import, open the business and load the compiled rules."""
 _FIXED = (Entry.BASE_PAY, Entry.ON_CALL_PAY, Entry.OVERHEAD)
@@ -54,6 +56,28 @@ class Played:
     def bankrupt(self) -> bool:
         """Whether the company went bankrupt."""
         return self.results.bankrupt_on is not None
+
+
+class Executor(Protocol):
+    """Whoever plays policies × seeds: `play_all`, or another with the same results."""
+
+    def __call__(
+        self,
+        business: Business,
+        policies: Sequence[str],
+        seeds: Sequence[int],
+        *,
+        workers: int | None = None,
+        done: Callable[[int], None] = ...,
+    ) -> list[Played]:
+        """Play every policy on every seed, in order of policy, then seed; see `play_all`."""
+
+
+class Loader(Protocol):
+    """Makes the policy of a run from its name; see `policies.load.load_policy`."""
+
+    def __call__(self, spec: str, *, seed: int = 0) -> Policy:
+        """The policy, fresh for one run."""
 
 
 def usable_cores() -> int:
@@ -88,11 +112,8 @@ def play_all(
         TradesBenchError: a worker process died.
 
     """
-    for policy in policies:
-        load_policy(policy)
-    tickets = [(policy, seed) for policy in policies for seed in seeds]
     most = usable_cores() if workers is None else workers
-    chunks = list(_chunks(tickets, most))
+    chunks = chunked(policies, seeds, most)
     player = Player(business)
     played = _alone_while_quicker(player, chunks, most, done) if workers is None else []
     rest = chunks[len(played) :]
@@ -103,12 +124,32 @@ def play_all(
     return [run for chunk in played for run in chunk]
 
 
+def chunked(policies: Sequence[str], seeds: Sequence[int], workers: int) -> list[list[Ticket]]:
+    """All runs in order of policy, then seed, in pieces that keep a number of workers busy.
+
+    Raises:
+        PolicyError: an unknown policy or setting.
+
+    """
+    for policy in policies:
+        load_policy(policy)
+    tickets = [(policy, seed) for policy in policies for seed in seeds]
+    size = max(1, min(_LARGEST_CHUNK, len(tickets) // (workers * _CHUNKS_A_WORKER)))
+    return [tickets[start : start + size] for start in range(0, len(tickets), size)]
+
+
 class Player:
     """Plays run after run in one simulation."""
 
-    def __init__(self, business: Business, stopped: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        business: Business,
+        stopped: Callable[[], bool] = lambda: False,
+        load: Loader = load_policy,
+    ) -> None:
         self._simulation = Simulation(business=business)
         self._stopped = stopped
+        self._load = load
 
     def play(
         self, chunk: Sequence[Ticket], done: Callable[[int], None] = lambda _count: None
@@ -126,7 +167,7 @@ class Player:
         simulation = self._simulation
         try:
             simulation.restart(seed)
-            results = play(simulation, load_policy(policy, seed=seed))
+            results = play(simulation, self._load(policy, seed=seed))
         except TradesBenchError as error:
             sentence = f"{policy} on seed {seed}: {error.message}"
             raise PolicyError(sentence, code=error.code, field=error.field) from error
@@ -149,12 +190,6 @@ def _alone_while_quicker(
     return played
 
 
-def _chunks(tickets: list[Ticket], workers: int) -> Iterator[list[Ticket]]:
-    size = max(1, min(_LARGEST_CHUNK, len(tickets) // (workers * _CHUNKS_A_WORKER)))
-    for start in range(0, len(tickets), size):
-        yield tickets[start : start + size]
-
-
 def _play_together(
     player: Player,
     business: Business,
@@ -165,7 +200,7 @@ def _play_together(
     waiting = deque(enumerate(chunks))
     played: dict[int, list[Played]] = {}
     with _Crew(business, others, done) as crew:
-        with _deaf_to_interrupts():
+        with deaf_to_interrupts():
             crew.feed(waiting)
 
         def run_over(count: int) -> None:
@@ -186,7 +221,7 @@ class _Crew:
         context = get_context("spawn")
         self._stop = context.Event()
         self._pool = ProcessPoolExecutor(size, context, _begin, (business, self._stop))
-        self._room = size * _CHUNKS_AHEAD
+        self._room = size * CHUNKS_AHEAD
         self._done = done
         self._futures: dict[int, Future[list[Played]]] = {}
         self._busy: set[Future[list[Played]]] = set()
@@ -222,7 +257,7 @@ class _Crew:
 
 
 @contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
+def deaf_to_interrupts() -> Iterator[None]:
     """Processes started here inherit that Ctrl-C is not for them: this one ends them in order."""
     if threading.current_thread() is not threading.main_thread():
         yield

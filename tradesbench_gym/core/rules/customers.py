@@ -52,8 +52,8 @@ def accepts(run: Record, p: Record, call: Record, day: Int, window: Int) -> bool
 def cancel_moment(run: Record, p: Record, call: Record) -> np.int64:
     """When the customer of a job just booked will phone to cancel it; NONE if never.
 
-    A positive draw is not the end of it: the customer has to find a second of the calling hours
-    between now and the notice before the window; if there is none, the booking stands.
+    Whoever means to cancel needs a second of the calling hours between now and the notice before
+    the window; where there is none, the booking stands.
     """
     w0, w1, _, _ = draws.of_call(run, _CANCELLATION, call)
     book = p["handbook"]

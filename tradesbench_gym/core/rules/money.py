@@ -44,9 +44,7 @@ def _post(run: Record, log: Record, entry: Int, amount: Int, call: Int, technici
 
 @rule
 def settle(run: Record, log: Record) -> None:
-    """Below zero the company is bankrupt and the run stops, in the same commit as the payment that
-    caused it.
-    """
+    """Below zero the company is bankrupt, and the run stops with the payment that did it."""
     run["lowest"] = min(np.int64(run["lowest"]), np.int64(run["cash"]))
     if run["cash"] < 0 and run["bankrupt"] == 0:
         run["bankrupt"] = 1
