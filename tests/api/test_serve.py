@@ -227,7 +227,7 @@ def test_a_server_that_is_stopped_while_it_opens_a_long_run_leaves_nothing(
     file: Path, map_file: Path, temporary: Path
 ) -> None:
     file.unlink()
-    with create(file, days=14) as world:
+    with create(file, days=7) as world:
         play_to_the_end(world)
         digest = world.digest()
     lock = file.with_name(f"{file.name}.lock")
@@ -237,9 +237,8 @@ def test_a_server_that_is_stopped_while_it_opens_a_long_run_leaves_nothing(
             while not wanted():
                 assert process.poll() is None
             process.send_signal(signal.SIGTERM)
-            out, err = process.communicate(timeout=60)
-        assert (process.returncode, err) == (0, ""), (process.returncode, err)
-        assert not out
+            _, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (0, "")
         assert not lock.exists()
         assert not list(temporary.iterdir())
     with resume(file) as again:

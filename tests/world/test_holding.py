@@ -144,3 +144,34 @@ def test_one_process_opens_a_file_once(tmp_path: Path) -> None:
     with create(path):
         assert f"process {os.getpid()}" in refused(lambda: resume(path), "held")
     resume(path).close()
+
+
+def test_another_name_of_a_file_is_no_way_past_who_holds_it(tmp_path: Path) -> None:
+    path, link, other = (tmp_path / name for name in ("run.sqlite", "link.sqlite", "other.sqlite"))
+    create(path).close()
+    link.symlink_to(path)
+    with resume(path):
+        refused(lambda: resume(link), "held")
+    with resume(link):
+        refused(lambda: resume(path), "held")
+    other.hardlink_to(path)
+    for name in (path, other):
+        assert "hard link" in refused(lambda name=name: resume(name), "linked")
+    other.unlink()
+    resume(path).close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no modes there")
+def test_nobody_else_reads_a_world_for_its_seed_is_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    with create(path) as world:
+        play_steps(world, 5)
+        for file in tmp_path.iterdir():
+            assert file.stat().st_mode & 0o077 == 0, file
+
+
+def test_a_folder_is_no_place_for_a_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in (".", "..", str(tmp_path)):
+        assert "is a folder" in refused(lambda name=name: create(Path(name)), "not_a_database")
+    assert not list(tmp_path.iterdir())

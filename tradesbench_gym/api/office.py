@@ -38,6 +38,7 @@ class Office:
         """The run as it stands after the last command."""
         self.database = PublicDatabase(lambda: story(world))
         world.take_events()  # the story has told them
+        self._told = world.commands
 
     def command(self, ask: Callable[[World, Picture], T]) -> tuple[T, Picture]:
         """Do something with the world while nobody else does; what came of it, and the run then.
@@ -47,18 +48,15 @@ class Office:
 
         """
         with self._turn:
-            world, before = self._world, self._world.commands
-            said = ask(world, self.picture)
-            if world.commands != before:
-                self.picture = self._watcher.look(world.simulation)
-                news = News(before, world.commands, self.picture, world.take_events())
-                last = self._untold.pop() if self._untold else None
-                self._untold += [news] if last is None else last.with_next(news)
+            self._catch_up()
+            said = ask(self._world, self.picture)
+            self._catch_up()
             return said, self.picture
 
     def look(self, ask: Callable[[World, Picture], T]) -> T:
         """Look at the world itself while nobody commands it."""
         with self._turn:
+            self._catch_up()
             return ask(self._world, self.picture)
 
     def query(self, sql: str) -> bytes:
@@ -71,10 +69,26 @@ class Office:
         if self._stopping:
             raise closed()
         with self._turn:
+            self._catch_up()
             if self._untold:
                 self.database.follow(self._untold)
                 self._untold = []
         return self.database.query(sql)
+
+    def _catch_up(self) -> None:
+        """Take a picture of what was done since the last one.
+
+        What fails here fails after the command is on disk; the next who comes tries again, so that
+        the run goes on as soon as it can.
+        """
+        world, before = self._world, self._told
+        if world.commands == before:
+            return
+        picture = self._watcher.look(world.simulation)
+        news = News(before, world.commands, picture, world.take_events())
+        last = self._untold[-1:]
+        self._untold[-1:] = last[0].with_next(news) if last else [news]
+        self.picture, self._told = picture, world.commands
 
     def stop(self) -> None:
         """Refuse queries from now on, those that wait for their turn too."""

@@ -11,7 +11,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, cast
 
 import uvicorn
@@ -61,6 +61,13 @@ class _Protocol(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(cast("asyncio.Transport", _Gathering(transport)))
+        # uvicorn's patience begins after the first answer only.
+        asyncio.get_running_loop().call_later(_PATIENCE_SECONDS, self._expect_request)
+
+    def _expect_request(self) -> None:
+        never_asked = getattr(self, "cycle", None) is None
+        if never_asked and not self.transport.is_closing():
+            self.transport.close()
 
 
 class _Server(uvicorn.Server):
@@ -102,6 +109,7 @@ def serve(
         stopped: for who serves in a thread of his own.
 
     """
+    _allow_connections()
     waited_for = len(served)
     caught: list[signal.Signals] = []
 
@@ -124,6 +132,17 @@ def serve(
     return caught[0] if caught else None
 
 
+def _allow_connections() -> None:
+    """As many open files as this process may have: what is idle must not use up the few."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 def _settings(app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
         app,
@@ -135,7 +154,8 @@ def _settings(app: ASGIApp) -> uvicorn.Config:
         # Its lines would hold what clients write into the path.
         access_log=False,
         log_config=None,
-        log_level="warning",
+        # Warnings are about what strangers send, a line each; nobody may be reading them.
+        log_level="error",
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,

@@ -134,6 +134,9 @@ def making(path: Path) -> Iterator[sqlite3.Connection]:
     draft = _draft(path)
     try:
         draft.unlink(missing_ok=True)  # of a making that was killed
+        # The seed stands in it: for nobody else to read, and SQLite makes its companions alike.
+        with told(path):
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         with told(path), closing(_connect(draft, "mode=rwc")) as connection:
             connection.execute("PRAGMA journal_mode = MEMORY")
             connection.execute("PRAGMA synchronous = FULL")
@@ -210,6 +213,12 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
     return connection
 
 
+def _is_its_draft(path: Path) -> bool:
+    """Whether the other name of a file is that of its making, which was killed half-way."""
+    draft = _draft(path)
+    return draft.exists() and draft.samefile(path) and path.stat().st_nlink == 2
+
+
 def _check_there(path: Path) -> None:
     sentence, code = "", ""
     try:
@@ -223,6 +232,9 @@ def _check_there(path: Path) -> None:
             sentence, code = f"{path} is a folder, not a world file", "not_a_database"
         elif size == 0:
             sentence, code = f"{path} is empty, and no world file", "not_a_database"
+        elif path.stat().st_nlink > 1 and not _is_its_draft(path):
+            sentence = f"{path} has another name (a hard link), under which others could play it"
+            code = "linked"
     if sentence:
         raise WorldError(sentence, code=code, field="path")
 

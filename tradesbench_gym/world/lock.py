@@ -64,7 +64,13 @@ class FileLock:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path.with_name(path.name + _SUFFIX)
+        if path.is_dir():
+            raise WorldError(
+                f"{path} is a folder, not a world file", code="not_a_database", field="path"
+            )
+        # Beside the file itself: two names of one file are two holders otherwise.
+        there = path.resolve()
+        self.path = there.with_name(there.name + _SUFFIX)
         for _ in range(_TRIES):
             file = self._take(path)
             # Its last holder may have removed the file between our opening and our locking it.
@@ -76,13 +82,17 @@ class FileLock:
                 f"cannot get hold of {path}: it changes hands all the time", code="held"
             )
         self._file = file
-        self.left_by = _read_holder(file)
-        self._sign()
+        try:
+            self.left_by = _read_holder(file)
+            self._sign()
+        except BaseException:  # stopped meanwhile
+            self.release()
+            raise
         _HELD.add(self)
 
     def _take(self, path: Path) -> IO[str]:
         try:
-            file = os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644), "r+")
+            file = os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600), "r+")
         except OSError as error:
             raise _unwritable(error, path) from None
         try:
