@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -156,7 +157,7 @@ def test_another_name_of_a_file_is_no_way_past_who_holds_it(tmp_path: Path) -> N
         refused(lambda: resume(path), "held")
     other.hardlink_to(path)
     for name in (path, other):
-        assert "hard link" in refused(lambda name=name: resume(name), "linked")
+        assert "hard link" in refused(partial(resume, name), "linked")
     other.unlink()
     resume(path).close()
 
@@ -173,5 +174,5 @@ def test_nobody_else_reads_a_world_for_its_seed_is_in_it(tmp_path: Path) -> None
 def test_a_folder_is_no_place_for_a_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in (".", "..", str(tmp_path)):
-        assert "is a folder" in refused(lambda name=name: create(Path(name)), "not_a_database")
+        assert "is a folder" in refused(partial(create, Path(name)), "not_a_database")
     assert not list(tmp_path.iterdir())
