@@ -7,6 +7,7 @@ knows nothing of what a command does.
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple
@@ -110,6 +111,9 @@ class _Commands(TyperGroup):
         except TradesBenchError as error:
             typer.echo(f"error: {error.message}", err=True)
             raise typer.Exit(REFUSED) from None
+        except BrokenPipeError:  # whoever read along has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(1) from None
         except OSError as error:
             typer.echo(f"error: {error}", err=True)
             raise typer.Exit(REFUSED) from None

@@ -90,7 +90,9 @@ def _settings() -> list[str]:
     return [
         f"{name}={value!r}"
         for name, value in sorted(vars(numba.config).items())
+        # What begins with an underscore tells what else is installed.
         if name.isupper()
+        and not name.startswith("_")
         and not _NOT_IN_THE_CODE.fullmatch(name)
         and isinstance(value, (str, int, float, type(None)))
     ]

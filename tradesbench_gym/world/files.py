@@ -184,7 +184,7 @@ def check_free(path: Path) -> None:
 
 def _taken(path: Path) -> WorldError:
     return WorldError(
-        f"{path} is there already: resume it, or give the new run another name",
+        f"{path} is there already: resume or serve it as it is, or give the new run another name",
         code="exists",
         field="path",
     )
