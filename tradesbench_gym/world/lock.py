@@ -86,7 +86,7 @@ class FileLock:
             self.left_by = _read_holder(file)
             self._sign()
         except BaseException:  # stopped meanwhile
-            self.release()
+            _discard(self.path, file)
             raise
         _HELD.add(self)
 
@@ -105,6 +105,9 @@ class FileLock:
                 code="held",
                 field="path",
             ) from None
+        except BaseException:  # stopped meanwhile
+            _discard(self.path, file)
+            raise
         return file
 
     def _sign(self) -> None:
@@ -132,6 +135,17 @@ class FileLock:
     def forget(self) -> None:
         """In a forked child: the hold is the parent's alone, and must not outlive it here."""
         _close(self._file)
+
+
+def _discard(path: Path, file: IO[str]) -> None:
+    """Remove a lock's file, if the lock is ours or nobody's, and let go of it."""
+    try:
+        _lock(file)
+        if _is_still(path, file):
+            path.unlink()
+    except OSError:
+        pass  # somebody else's
+    _close(file)
 
 
 def _close(file: IO[str]) -> None:
