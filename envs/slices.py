@@ -119,6 +119,12 @@ class Slices:
         """Write which offers are let out in each run, shape (runs, slots)."""
         batch.legal(self.runs, self.business.params, self.business.masks, found)
 
+    def services(self) -> Whole:
+        """The service asked for on each line; -1 without a call."""
+        lines = self.runs["line"]
+        asked = self.runs["calls"]["service"][np.arange(len(lines)), np.maximum(lines, 0)]
+        return np.where(lines < 0, -1, asked).astype(np.int64)
+
     def tally(self, chosen: Flags) -> Whole:
         """What the chosen runs came to: shape (runs, columns of `core.tally`)."""
         counts = np.zeros((len(self.runs), len(COLUMNS)), np.int64)

@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
-from tradesbench_gym.company.business import open_business
+from tradesbench_gym.company.business import Business, open_business
 from tradesbench_gym.company.events import Event
 from tradesbench_gym.company.play import results
 from tradesbench_gym.company.simulation import Simulation, as_word
@@ -254,6 +254,17 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         """
         legal = self._simulation.desk.legal(qualified=False)
         return np.concatenate(([True], legal.ravel().astype(np.bool_)))
+
+    @property
+    def business(self) -> Business:
+        """What its runs are of."""
+        return self._simulation.business
+
+    @property
+    def services(self) -> int:
+        """The service the caller on the line asks for; -1 without one."""
+        call = self._simulation.desk.call
+        return -1 if call is None else int(call["service"])
 
     @property
     def desk(self) -> Desk:

@@ -14,7 +14,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from tradesbench_gym.company.business import open_business
+from tradesbench_gym.company.business import Business, open_business
 from tradesbench_gym.company.simulation import as_word
 from tradesbench_gym.core.codes import Stop
 from tradesbench_gym.core.step import REJECTED
@@ -204,6 +204,16 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
             self._slices.close()
 
     # -- for learners --
+
+    @property
+    def business(self) -> Business:
+        """What its runs are of."""
+        return self._slices.business
+
+    @property
+    def services(self) -> npt.NDArray[np.int64]:
+        """The service each caller asks for, int64, shape (num_envs,); -1 without one."""
+        return self._slices.services()
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Legal actions in sb3-contrib's form for the flattened action of each run.

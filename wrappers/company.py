@@ -25,10 +25,8 @@ def business_of(env: Any) -> Business:
     inner = env.unwrapped
     if isinstance(inner, SyncVectorEnv):
         inner = inner.envs[0].unwrapped
-    if isinstance(inner, TradesEnv):
-        return inner.simulation.business
-    if isinstance(inner, TradesVectorEnv):
-        return inner._slices.business
+    if isinstance(inner, TradesEnv | TradesVectorEnv):
+        return inner.business
     raise TypeError(f"this wrapper is for TradesBench-v0, not {inner}")
 
 
@@ -50,18 +48,13 @@ class Abilities:
     def now(self, env: Any) -> Flags:
         """Shape (technicians,), or (num_envs, technicians) of a vector environment."""
         inner: Any = env.unwrapped
-        if isinstance(inner, TradesEnv):
-            return self._of(inner.simulation.record)
         if isinstance(inner, SyncVectorEnv):
-            singles: list[Any] = [one.unwrapped for one in inner.envs]
-            return np.stack([self._of(one.simulation.record) for one in singles])
-        runs = inner._slices.runs
-        lines = np.maximum(runs["line"], 0)
-        services = runs["calls"]["service"][np.arange(len(runs)), lines]
-        found: Flags = self._able[np.minimum(services, MAX_SERVICES)]
+            return np.stack([self._able[_asked(one.unwrapped)] for one in inner.envs])
+        found: Flags = self._able[_asked(inner)]
         return found
 
-    def _of(self, run: np.void) -> Flags:
-        line = max(int(run["line"]), 0)
-        found: Flags = self._able[min(int(run["calls"][line]["service"]), MAX_SERVICES)]
-        return found
+
+def _asked(env: Any) -> Any:
+    """The service or services asked for; all other work, and no call, as one number."""
+    services = np.asarray(env.services)
+    return np.where(services < 0, MAX_SERVICES, np.minimum(services, MAX_SERVICES))

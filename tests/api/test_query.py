@@ -10,6 +10,7 @@ import threading
 import time
 import tomllib
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -385,18 +386,14 @@ def test_no_reader_is_left_behind(public: Following) -> None:
 
 def test_who_waits_too_long_is_told_so(public: Following, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tradesbench_gym.api.query._PATIENCE_SECONDS", 0.05)
-    readers = one_reader(public)
-    try:
+    with closing(one_reader(public)) as readers:
         with readers._reader(), pytest.raises(QueryError) as caught:
             readers.ask("SELECT 1")
         assert caught.value.code == "query_busy"
-    finally:
-        readers.close()
 
 
 def test_statements_leave_nothing_in_the_folder(public: Following) -> None:
-    folder = public.path.parent
-    before = sorted(folder.iterdir())
+    before = sorted(public.path.parent.iterdir())
     for sql in ANALYST[:10]:
         public.ask(sql)
-    assert sorted(folder.iterdir()) == before
+    assert sorted(public.path.parent.iterdir()) == before

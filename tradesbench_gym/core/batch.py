@@ -12,27 +12,19 @@ import numpy.typing as npt
 
 from tradesbench_gym.core.codes import Stop, code
 from tradesbench_gym.core.desk import fill_ahead
-from tradesbench_gym.core.engine import (
-    Metres,
-    Pool,
-    Runs,
-    acknowledge_in_run,
-    advance_run,
-    start_run,
-)
+from tradesbench_gym.core.engine import Metres, Pool, Runs, start_run
 from tradesbench_gym.core.jit import borrowed, fetch, kernel, rule
 from tradesbench_gym.core.layout import Int, Record
 from tradesbench_gym.core.observe import Masks, copy_mask, write_out
 from tradesbench_gym.core.parts import Where, Words
 from tradesbench_gym.core.rules.calendar import refusal
-from tradesbench_gym.core.step import NO_ANSWER, REFUSALS, REFUSED, answer_call
+from tradesbench_gym.core.step import NO_ANSWER, REFUSED, answer_call, not_let_out, play_on
 
 Whole = npt.NDArray[np.int64]
 Seeds = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
 
-_NEW_CALL, _ENDED = code(Stop.NEW_CALL), code(Stop.ENDED)
-_CANCELLATION, _EVENTS_FULL = code(Stop.CANCELLATION), code(Stop.EVENTS_FULL)
+_EVENTS_FULL = code(Stop.EVENTS_FULL)
 _ONE = np.int64(1)
 
 
@@ -135,15 +127,11 @@ def _fetch_next(runs: Runs, i: Int, until: Int) -> None:
 @rule
 def _play_on(run: Record, p: Record, pool: Pool, metres: Metres, log: Record) -> np.int64:
     """Play one run on to its next call or its end, letting go of its events."""
-    log["count"] = 0
-    while True:
-        stop = advance_run(run, p, pool, metres, log)
-        if stop in (_NEW_CALL, _ENDED):
-            return np.int64(stop)
-        if stop == _CANCELLATION:
-            acknowledge_in_run(run, log)
-        elif stop == _EVENTS_FULL:
-            log["count"] = 0
+    stop = np.int64(_EVENTS_FULL)
+    while stop == _EVENTS_FULL:
+        log["count"] = 0
+        stop = play_on(run, p, pool, metres, log)
+    return stop
 
 
 @kernel
@@ -194,4 +182,4 @@ def why_refused(runs: Runs, params: Runs, actions: Whole, why: Whole) -> None:
             book = params[0]["handbook"]
             found = refusal(book, run["clock"], service, action[1], action[2], action[3])
         if found != 0:
-            why[i] = -found - REFUSALS * np.int64(run["day"])
+            why[i] = not_let_out(found, run["day"])

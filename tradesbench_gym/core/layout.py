@@ -184,8 +184,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
     "day": _DAY,
     "due": _DUE,
 }
-"""Every field of the state by record: the table from which DESK and its documentation are derived.
-"""
+"""Every field of the state by record: what DESK and its documentation are derived from."""
 
 CALL = _dtype(_CALL)
 DESK_CALL = _dtype(_public(_CALL))
@@ -322,9 +321,7 @@ PARAMS = np.dtype(
         ("overtime_cap", "<i4"),  # 1/10000 of the invoice
     ]
 )
-"""A scenario on a map, compiled to whole numbers: what the rules read, and hidden from every
-dispatcher.
-"""
+"""A scenario on a map, in whole numbers: what the rules read, hidden from every dispatcher."""
 
 
 def run_dtype(days: int) -> np.dtype[np.void]:
@@ -396,8 +393,6 @@ EVENT = np.dtype(
 
 LOG_EVENTS = 256
 LOG_ROOM = 32
-"""More events than one indivisible change can make (the largest is the close of a day: 17 ledger
-rows and itself).
-"""
+"""More events than one indivisible change makes; a day's close is 17 ledger rows and itself."""
 
 LOG = np.dtype([("count", "<i8"), ("events", EVENT, (LOG_EVENTS,))])

@@ -28,7 +28,7 @@ REFUSED = 0
 REJECTED = 1
 WAS_DECLINED = 2
 WAS_ACCEPTED = 3
-NO_ANSWER = 15
+NO_ANSWER = np.int64(15)
 """In place of a `Refusal`: the answer was neither accept (1) nor reject (0)."""
 REFUSALS = 16
 """What was not let out is told as -(refusal + REFUSALS * day of the call), one number."""
@@ -64,12 +64,7 @@ def step(
     answered = last
     if action.shape[0] > 0 and run["line"] >= 0:
         answered = answer_call(run, params[0], metres, logs[i], action)
-    while True:
-        stop = advance_run(run, params[0], pool, metres, logs[i])
-        if stop in (_NEW_CALL, _ENDED, _EVENTS_FULL):
-            break
-        if stop == _CANCELLATION:
-            acknowledge_in_run(run, logs[i])
+    stop = play_on(run, params[0], pool, metres, logs[i])
     if stop != _EVENTS_FULL:
         fill_desk(run, desks[i])
         last = max(np.int64(answered), np.int64(REFUSED))
@@ -78,16 +73,32 @@ def step(
 
 
 @rule
+def play_on(run: Record, p: Record, pool: Pool, metres: Metres, log: Record) -> np.int64:
+    """Acknowledge cancellations until a new call, the end, or a full log."""
+    while True:
+        stop = advance_run(run, p, pool, metres, log)
+        if stop in (_NEW_CALL, _ENDED, _EVENTS_FULL):
+            return np.int64(stop)
+        if stop == _CANCELLATION:
+            acknowledge_in_run(run, log)
+
+
+@rule
+def not_let_out(why: Int, day: Int) -> np.int64:
+    """The answer that says why an offer was not let out on a day."""
+    return -np.int64(why) - REFUSALS * np.int64(day)
+
+
+@rule
 def answer_call(
     run: Record, p: Record, metres: Metres, log: Record, action: npt.NDArray[np.int64]
 ) -> np.int64:
     """What became of a learner's answer to the call on the line, as `step` tells it."""
-    day = np.int64(run["day"])
     if action[0] != 1:
         turn_away_in_run(run, log, np.int64(1))
-        return np.int64(REJECTED) if action[0] == 0 else -NO_ANSWER - REFUSALS * day
+        return np.int64(REJECTED) if action[0] == 0 else not_let_out(NO_ANSWER, run["day"])
     answer = offer_to_run(run, p, metres, log, action[1], action[2], action[3])
     if answer < 0:
         turn_away_in_run(run, log, np.int64(1))
-        return answer - REFUSALS * day
+        return not_let_out(-answer, run["day"])
     return np.int64(WAS_ACCEPTED) if answer == ACCEPTED else np.int64(WAS_DECLINED)
