@@ -89,11 +89,14 @@ class Blocks:
     def view(self, words: npt.NDArray[np.int32], part: Part) -> npt.NDArray[Any]:
         """One array of a block."""
         ahead: tuple[int, ...] = () if self._one else (self.runs,)
+        index, dtype = PARTS.index(part), np.dtype(part.dtype)
+        first, after = (WORD * int(word) for word in self.where[index : index + 2])
+        room = self.runs, (after - first) // dtype.itemsize
         shape: tuple[int, ...] = (self.shape.entries(part),)
+        rows = np.ndarray(room, dtype, words, first * self.runs)[:, : shape[0]]
         if part is MASK:
             shape = (self.shape.technicians, self.shape.days, self.shape.windows)
-        start = int(self.where[PARTS.index(part)]) * self.runs * WORD
-        return np.ndarray(ahead + shape, np.dtype(part.dtype), words, start)
+        return rows.reshape(ahead + shape)
 
 
 def _blocks(shape: Shape, planned: bool, runs: int | None) -> Blocks:

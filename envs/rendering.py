@@ -297,13 +297,14 @@ def _sky(office: Office, width: int) -> Text:
     """Today's weather with its highs: where it is unlike most zones, and then elsewhere."""
     zones = office.business.roadmap.zones
     names = [zone.name if width >= WIDE_FROM else zone.name.partition("/")[0] for zone in zones]
-    today = office.desk["forecast"][0][: len(zones)]
-    under = {sky: np.flatnonzero(today["condition"] == sky).tolist() for sky in Condition}
+    said = office.desk["forecast"]
+    today, high_today = (said[name][0, : len(zones)] for name in ("condition", "high"))
+    under = {sky: np.flatnonzero(today == sky).tolist() for sky in Condition}
     text = Text.assemble(("Weather today", "bold"))
     for sky in sorted(under, key=lambda sky: len(under[sky])):
         if not under[sky]:
             continue
-        highs = today["high"][under[sky]]
+        highs = high_today[under[sky]]
         low, high = int(highs.min()), int(highs.max())
         span = f"{low}" if low == high else f"{low}-{high}"
         word = sky.name.lower().replace("_", " ")

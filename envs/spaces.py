@@ -14,7 +14,7 @@ from tradesbench_gym.company.business import Business
 from tradesbench_gym.core.codes import Activity, Condition
 from tradesbench_gym.core.parts import (
     BEST_SLACK,
-    JOB_COLUMNS,
+    MOST_IN_A_SLOT,
     OBSERVATION,
     OPEN_JOBS,
     PLANNED,
@@ -109,18 +109,16 @@ def _limits(business: Business, shape: Shape) -> dict[str, tuple[Any, Any]]:
         works - 1,
         2,
         1,
-        *high,
+        shape.zones - 1,
     ]
     return {
         "call": (0, [2, works, len(scenario.customers), 2, shape.zones]),
         "last_answer": (0, 4),
         "activity": (0, len(Activity)),
-        "slot_jobs": (0, calls),
+        "slot_jobs": (0, MOST_IN_A_SLOT),
         "weather": (0, len(Condition) - 1),
-        "open_jobs": (
-            np.tile([0] * (JOB_COLUMNS - 2) + low, OPEN_JOBS),
-            np.tile(jobs_high, OPEN_JOBS),
-        ),
+        "open_jobs": (0, np.tile(jobs_high, OPEN_JOBS)),
+        "job_places": (np.tile(corner_low, OPEN_JOBS), np.tile(corner_high, OPEN_JOBS)),
         "today": (0, calls),
         "counts": (0, calls),
         "time": (0, [business.days, 48, 6, business.days]),

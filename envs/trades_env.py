@@ -74,9 +74,10 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
     | call | 5 | int32 | category | on the line (0/1), service, customer type, urgent (0/1), zone |
     | last_answer | 1 | int32 | category | 0 none or refused, 1 rejected, 2 declined, 3 accepted |
     | activity | 4 | int32 | category | per technician: 0 idle, 1 driving, 2 waiting, 3 working |
-    | slot_jobs | 336 | int32 | jobs | open jobs in each slot |
-    | weather | 80 | int32 | category | today and forecast, see `Condition` |
-    | open_jobs | 1152 | int32 | mixed | open jobs, the next days first, nine columns (below) |
+    | slot_jobs | 336 | int8 | jobs | open jobs in each slot; 127: or more |
+    | weather | 80 | int8 | category | today and forecast, see `Condition` |
+    | open_jobs | 1024 | int8 | mixed | open jobs, the next days first, eight columns (below) |
+    | job_places | 256 | float32 | km | of `open_jobs`, east and north; 0 in unused rows |
     | today | 8 | int32 | calls, jobs | of today, in the order of `counts` |
     | counts | 8 | int32 | calls, jobs | so far: calls, booked, declined, rejected, done … (below) |
     | time | 4 | float32 | mixed | day of the run, hour of the day, weekday (Monday 0), days left |
@@ -91,7 +92,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
     Services are 0 HVAC service, 1 HVAC installation, 2 plumbing, 3 electrical, from 4 on other
     work; customer types 0 residential, 1 apartment, 2 commercial. Columns of `open_jobs`: state
     (`CallState`; 0 in unused rows), technician, days ahead, window, service, customer type, urgent,
-    metres east, metres north. Columns of `counts` and `today`: calls, booked, declined, rejected,
+    zone. Columns of `counts` and `today`: calls, booked, declined, rejected,
     done, missed, failed, cancelled. Everything the company's dispatcher may know is there, nothing
     hidden; after the last step `call` begins with 0. `observation="planned"` adds the dispatcher's
     own plan of the call in each slot (A.8 of the report):
@@ -221,7 +222,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         info = self._info(block)
         info["answer"] = ANSWERS[max(answer, REJECTED)]
         if answer < 0:
-            info["error"] = self._refused.told(answer, tuple(chosen.tolist()))
+            info["error"] = self._refused.told(answer, chosen.tolist())
         if self._loop.carried:
             cents += self._loop.carried
             self._loop.carried = 0

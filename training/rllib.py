@@ -48,8 +48,8 @@ NAME = "tradesbench-masked"
 MASK, SEEN = "action_mask", "observation"
 NEVER = -1e9
 """The logit of an offer that is not legal: finite, so that no gradient becomes NaN."""
-LEFT_OUT = ("open_jobs",)
-"""By far the longest array; `slot_jobs` and `slot_minutes` say most of it."""
+LEFT_OUT = ("open_jobs", "job_places")
+"""By far the longest arrays; `slot_jobs` and `slot_minutes` say most of it."""
 _THOUSAND, _CENTS = 1_000.0, 100
 
 

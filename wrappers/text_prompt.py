@@ -241,21 +241,22 @@ def _ahead(office: Office) -> str:
 
 def _weather(office: Office) -> str:
     lines = []
-    for ahead, sky in enumerate(office.desk["forecast"]):
+    said = office.desk["forecast"]
+    for ahead, sky in enumerate(zip(said["condition"], said["high"], strict=True)):
         day = office.business.date_of(office.today + ahead)
-        lines.append(f"{day:%a %m-%d} {_sky(office, sky)}")
+        lines.append(f"{day:%a %m-%d} {_sky(office, *sky)}")
     return listed("Weather today and forecast, highs in °F:", lines)
 
 
-def _sky(office: Office, sky: Any) -> str:
+def _sky(office: Office, condition: Any, high: Any) -> str:
     """A day's weather: what most zones have, then where it is another."""
     zones = len(office.business.roadmap.zones)
     under: dict[int, list[int]] = defaultdict(list)
-    for zone, kind in enumerate(sky["condition"].tolist()[:zones]):
+    for zone, kind in enumerate(condition.tolist()[:zones]):
         under[kind].append(zone)
     kinds = sorted(under, key=lambda kind: (-len(under[kind]), kind))
     return "; ".join(
-        f"{_CONDITIONS[kind]} {_span(sky['high'][under[kind]])}"
+        f"{_CONDITIONS[kind]} {_span(high[under[kind]])}"
         + (f" in {', '.join(_zone(office, zone) for zone in under[kind])}" if place else "")
         for place, kind in enumerate(kinds)
     )

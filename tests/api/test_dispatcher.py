@@ -46,7 +46,7 @@ def seen(desk: Desk) -> dict[str, Any]:
         "days": desk["days"][: int(desk["day"]) + 1],
         "technicians": desk["technicians"][:people],
         "route": desk["route"][int(desk["day"]) :, :people],
-        "forecast": desk["forecast"][:, :zones],
+        "forecast": [desk["forecast"][name][:, :zones] for name in ("high", "condition")],
     }
 
 

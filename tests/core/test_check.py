@@ -193,7 +193,7 @@ BREAKS: list[tuple[Callable[[Script], None], str]] = [
     (write("days", 0, "done", value=2), "count of done"),
     (write("days", 0, "closed_at", value=5), "the present day is open"),
     (write("lost", 3, value=1), "missed or failed are lost"),
-    (write("forecast", 0, 0, "high", value=1), "what is said of today is true"),
+    (write("forecast", "high", 0, 0, value=1), "what is said of today is true"),
 ]
 
 

@@ -117,7 +117,7 @@ def test_today_is_known_and_seven_days_are_forecast_less_and_less_well() -> None
         simulation = Simulation(seed, business=tiny_business({"pay.starting_cash": 10**6}))
         truth = simulation.record["sky"].copy()
         for day, said in enumerate(mornings(simulation)):
-            assert said.shape[0] == 8
+            assert said["high"].shape[0] == 8
             for ahead in range(8):
                 off = said["high"][ahead, :2].astype(int) - truth["high"][day + ahead, :2]
                 errors[ahead] += off.tolist()

@@ -16,7 +16,7 @@ Holding = Callable[[dict[str, Any], dict[str, Any]], Any]
 HOLDS: dict[str, Holding] = {
     "the dictionary": lambda seen, _: seen,
     "one array": lambda seen, _: seen["cash"],
-    "a view of one": lambda seen, _: seen["open_jobs"].reshape(-1, 9)[3:7, ::2],
+    "a view of one": lambda seen, _: seen["open_jobs"].reshape(-1, 8)[3:7, ::2],
     "another type's view": lambda seen, _: seen["time"].view(np.uint8),
     "its memory": lambda seen, _: memoryview(seen["high"]),
     "the mask": lambda _, info: info["action_mask"],

@@ -43,7 +43,7 @@ def test_a_booking_shows_in_its_own_slot_and_row(
     assert minutes[technician, ahead, window] == MINUTES[service]
     calls = env.desk["calls"]
     (job,) = calls[: int(env.desk["n_calls"])][calls["state"][: int(env.desk["n_calls"])] >= 4]
-    rows = seen["open_jobs"].reshape(128, 9)
+    rows = seen["open_jobs"].reshape(128, 8)
     assert rows[0].tolist() == [
         CallState.BOOKED,
         technician,
@@ -52,10 +52,12 @@ def test_a_booking_shows_in_its_own_slot_and_row(
         service,
         job["customer"],
         job["urgent"],
-        job["x"],
-        job["y"],
+        job["zone"],
     ]
     assert not rows[1:].any()
+    places = seen["job_places"].reshape(128, 2)
+    np.testing.assert_allclose(places[0], [job["x"] / 1000, job["y"] / 1000], atol=1e-5)
+    assert not places[1:].any()
     assert seen["last_answer"].tolist() == [3]
 
 

@@ -191,7 +191,7 @@ def test_more_open_jobs_than_rows_leave_the_soonest_ones_in_view() -> None:
         observation, _, ended, _, info = env.step(offer(technician, ahead + 11, window))
         assert not ended
         open_jobs = int(observation["slot_jobs"].sum())
-    rows = observation["open_jobs"].reshape(128, 9)
+    rows = observation["open_jobs"].reshape(128, 8)
     assert (rows[:, 0] > 0).all()
     calls = env.desk["calls"][: int(env.desk["n_calls"])]
     days = np.sort(calls["day"][(calls["state"] >= 4) & (calls["state"] <= 7)])

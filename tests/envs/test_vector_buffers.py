@@ -26,7 +26,7 @@ HOLDS: dict[str, Callable[[Shown], Any]] = {
     "the observation": lambda shown: shown[0],
     "one array": lambda shown: shown[0]["cash"],
     "one run's row": lambda shown: shown[0]["open_jobs"][3],
-    "a view of a view": lambda shown: shown[0]["open_jobs"].reshape(5, -1, 9)[1:4, 3:7, ::2],
+    "a view of a view": lambda shown: shown[0]["open_jobs"].reshape(5, -1, 8)[1:4, 3:7, ::2],
     "another type's view": lambda shown: shown[0]["time"].view(np.uint8),
     "its memory": lambda shown: memoryview(shown[0]["high"]),
     "an iterator over it": lambda shown: shown[0]["counts"].flat,

@@ -183,11 +183,12 @@ def test_the_weather_is_told_for_every_zone_of_eight_days(moments: list[Any]) ->
         lines = flat(prompt.split("highs in °F:\n")[1].split("\n\n")[0])
         days = re.split(r"- \w{3} \d\d-\d\d ", lines)[1:]
         assert len(days) == 8
-        for day, sky in zip(days, facts["desk"]["forecast"], strict=True):
-            conditions = sky["condition"][:10]
+        said = facts["desk"]["forecast"]
+        for ahead, day in enumerate(days):
+            conditions = said["condition"][ahead, :10]
             assert len(day.split("; ")) == len(set(conditions.tolist()))
             for kind in set(conditions.tolist()):
-                highs = sky["high"][:10][conditions == kind]
+                highs = said["high"][ahead, :10][conditions == kind]
                 span = str(highs.min()) if highs.min() == highs.max() else (
                     f"{highs.min()}-{highs.max()}")  # fmt: skip
                 assert f"{Condition(kind).name.lower().replace('_', ' ')} {span}" in day

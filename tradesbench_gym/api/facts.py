@@ -142,14 +142,14 @@ def of_window(now: Picture, place: int) -> Facts:
 
 def of_weather(now: Picture, ahead: int, zone: int) -> Facts:
     """The weather of a zone today (0), or what is forecast today for a day ahead."""
-    today, sky = int(now.desk["day"]), now.desk["forecast"][ahead, zone]
+    today, sky = int(now.desk["day"]), now.desk["forecast"]
     return {
         "made_on": now.names.date(today),
         "date": now.names.date(today + ahead),
         "days_ahead": ahead,
         "zone": now.names.zones[zone],
-        "high_f": int(sky["high"]),
-        "condition": word(Condition, sky["condition"]),
+        "high_f": int(sky["high"][ahead, zone]),
+        "condition": word(Condition, sky["condition"][ahead, zone]),
     }
 
 

@@ -153,10 +153,11 @@ class RemoteDesk:
         days = [self._agent.weather(), *self._agent.forecast().days]
         self._zones = tuple(one.zone for one in days[0].zones)
         self._array[0]["handbook"]["zones"] = len(self._zones)
+        sky = self._array[0]["forecast"]
         for ahead, day in enumerate(days):
             for k, zone in enumerate(day.zones):
-                sky = self._array[0]["forecast"][ahead, k]
-                sky["high"], sky["condition"] = zone.high_f, _number(Condition, zone.condition)
+                sky["high"][ahead, k] = zone.high_f
+                sky["condition"][ahead, k] = _number(Condition, zone.condition)
 
     def _write_day(self, schedule: models.DaySchedule, day: int) -> None:
         for k, person in enumerate(schedule.technicians):

@@ -11,8 +11,8 @@ import numpy as np
 
 from tradesbench_gym.core.codes import CallState, code
 from tradesbench_gym.core.engine import Runs
-from tradesbench_gym.core.jit import kernel, rule
-from tradesbench_gym.core.layout import FORECAST_DAYS, Int, Record
+from tradesbench_gym.core.jit import copy_whole, inlined, kernel
+from tradesbench_gym.core.layout import Int, Record
 
 _REJECTED, _DECLINED = code(CallState.REJECTED), code(CallState.DECLINED)
 _DONE, _FAILED = code(CallState.DONE), code(CallState.FAILED)
@@ -27,7 +27,7 @@ def fill(runs: Runs, i: Int, desks: Runs, j: Int) -> None:
     fill_desk(runs[i], desks[j])
 
 
-@rule
+@inlined
 def fill_desk(run: Record, desk: Record) -> None:
     """Copy every public field into a desk that is blank or was last filled from this run; the
     handbook and the plan's settings stay as they are.
@@ -36,14 +36,12 @@ def fill_desk(run: Record, desk: Record) -> None:
     for number in range(np.int64(run["n_calls"])):
         if not _is_over(desk["calls"][number]):  # most of a run is over
             _fill_call(run["calls"][number], desk["calls"][number])
-    for day in range(run["route"].shape[0]):
-        _fill_route(run, desk, np.int64(day))
 
 
-@rule
+@inlined
 def fill_ahead(run: Record, desk: Record) -> None:
-    """Copy into any desk what observations and plans read: all but the routes of days gone by and
-    the calls that are on none of today's and later ones. The rest stays another run's.
+    """Copy into any desk what observations and plans read: all but the calls that are on no route
+    of today's and later ones. Those stay another run's.
 
     A job in hand is on today's route: scenarios end all work before the office opens again.
     """
@@ -52,7 +50,6 @@ def fill_ahead(run: Record, desk: Record) -> None:
     if run["line"] >= 0:
         _fill_call(run["calls"][run["line"]], desk["calls"][run["line"]])
     for day in range(today, today + np.int64(desk["handbook"]["booking_days"])):
-        _fill_route(run, desk, np.int64(day))
         for technician in range(np.int64(desk["handbook"]["technicians"])):
             number = np.int64(run["route"][day, technician])
             while number >= 0:
@@ -60,31 +57,29 @@ def fill_ahead(run: Record, desk: Record) -> None:
                 number = np.int64(run["calls"][number]["next"])
 
 
-@rule
+@inlined
 def _fill_around(run: Record, desk: Record) -> None:
-    """Copy everything but calls and routes."""
+    """Copy everything but calls."""
     _fill_head(run, desk)
+    copy_whole(run["route"], desk["route"])
     for technician in range(run["technicians"].shape[0]):
         _fill_technician(run["technicians"][technician], desk["technicians"][technician])
     for day in range(np.int64(run["day"] + 1)):
         _fill_day(run["days"][day], desk["days"][day])
-    for ahead in range(FORECAST_DAYS + 1):
-        for zone in range(run["forecast"].shape[1]):
-            desk["forecast"][ahead, zone] = run["forecast"][ahead, zone]
+    _fill_forecast(run["forecast"], desk["forecast"])
 
 
-@rule
-def _fill_route(run: Record, desk: Record, day: Int) -> None:
-    for technician in range(run["route"].shape[1]):
-        desk["route"][day, technician] = run["route"][day, technician]
+@inlined
+def _fill_forecast(said: Record, seen: Record) -> None:
+    copy_whole(said["high"], seen["high"])
+    copy_whole(said["condition"], seen["condition"])
 
 
-@rule
+@inlined
 def _fill_head(run: Record, desk: Record) -> None:
     desk["cash"] = run["cash"]
     desk["lowest"] = run["lowest"]
-    for entry in range(run["ledger"].shape[0]):
-        desk["ledger"][entry] = run["ledger"][entry]
+    copy_whole(run["ledger"], desk["ledger"])
     desk["clock"] = run["clock"]
     desk["day"] = run["day"]
     desk["n_calls"] = run["n_calls"]
@@ -94,7 +89,7 @@ def _fill_head(run: Record, desk: Record) -> None:
     desk["bankrupt"] = run["bankrupt"]
 
 
-@rule
+@inlined
 def _fill_technician(man: Record, seen: Record) -> None:
     seen["since"] = man["since"]
     seen["x"] = man["x"]
@@ -103,7 +98,7 @@ def _fill_technician(man: Record, seen: Record) -> None:
     seen["activity"] = man["activity"]
 
 
-@rule
+@inlined
 def _fill_day(day: Record, seen: Record) -> None:
     seen["closed_at"] = day["closed_at"]
     seen["cash"] = day["cash"]
@@ -117,7 +112,7 @@ def _fill_day(day: Record, seen: Record) -> None:
     seen["cancelled"] = day["cancelled"]
 
 
-@rule
+@inlined
 def _is_over(seen: Record) -> bool:
     """Whether a call will never change again: an appointment missed or cancelled while somebody
     drove to it still gets the time of his arrival.
@@ -128,26 +123,33 @@ def _is_over(seen: Record) -> bool:
     return bool(_REJECTED <= state <= _DECLINED or state in (_DONE, _FAILED))
 
 
-@rule
+@inlined
 def _fill_call(call: Record, seen: Record) -> None:
-    seen["rang_at"] = call["rang_at"]
-    seen["address"] = call["address"]
-    seen["x"] = call["x"]
-    seen["y"] = call["y"]
-    seen["departed"] = call["departed"]
-    seen["arrived"] = call["arrived"]
-    seen["started"] = call["started"]
-    seen["ended"] = call["ended"]
-    done = call["state"] == _DONE
+    # First read, then written: neighbours then go in one move.
+    rang_at, address, x, y = call["rang_at"], call["address"], call["x"], call["y"]
+    departed, arrived = call["departed"], call["arrived"]
+    started, ended = call["started"], call["ended"]
+    day, state, service, customer = call["day"], call["state"], call["service"], call["customer"]
+    urgent, zone = call["urgent"], call["zone"]
+    technician, window = call["technician"], call["window"]
+    seen["rang_at"] = rang_at
+    seen["address"] = address
+    seen["x"] = x
+    seen["y"] = y
+    seen["departed"] = departed
+    seen["arrived"] = arrived
+    seen["started"] = started
+    seen["ended"] = ended
+    seen["day"] = day
+    seen["state"] = state
+    seen["service"] = service
+    seen["customer"] = customer
+    seen["urgent"] = urgent
+    seen["zone"] = zone
+    seen["technician"] = technician
+    seen["window"] = window
+    seen["next"] = call["next"]
+    seen["registered"] = call["registered"]
+    done = state == _DONE
     seen["invoice"] = np.int64(call["invoice"]) if done else np.int64(0)
     seen["material"] = np.int64(call["material"]) if done else np.int64(0)
-    seen["next"] = call["next"]
-    seen["day"] = call["day"]
-    seen["state"] = call["state"]
-    seen["service"] = call["service"]
-    seen["customer"] = call["customer"]
-    seen["urgent"] = call["urgent"]
-    seen["zone"] = call["zone"]
-    seen["technician"] = call["technician"]
-    seen["window"] = call["window"]
-    seen["registered"] = call["registered"]

@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tradesbench_gym.core.jit import compiled_as, high_half, kernel, rule
+from tradesbench_gym.core.jit import compiled_as, high_half, inlined, kernel, rule
 from tradesbench_gym.core.layout import Int, Record
 
 Word: TypeAlias = np.uint64
@@ -161,7 +161,7 @@ def block(
     return c0, c1, c2, c3
 
 
-@rule
+@inlined
 def of_call(run: Record, event: Int, call: Record) -> tuple[Word, Word, Word, Word]:
     """The words of an event of one call, which day, stream and index in the stream name."""
     return block(
@@ -182,19 +182,19 @@ def words(
     return block(seed, salt, event, a, b, c)
 
 
-@rule
+@inlined
 def happens(word: Word, threshold: Word) -> bool:
     """Whether an event of probability p happens: u < floor(p * 2**64) (A.1 of the report)."""
     return bool(threshold == _ALWAYS or word < threshold)
 
 
-@rule
+@inlined
 def below(word: Word, n: Int) -> np.int64:
     """A whole number from 0 to n - 1, n at most 2**31."""
     return np.int64(((word >> _HALF) * np.uint64(n)) >> _HALF)
 
 
-@rule
+@inlined
 def pick(word: Word, cuts: npt.NDArray[np.uint64]) -> np.int64:
     """The first index whose cumulative threshold lies above the word; the last cut of a table is
     ALWAYS.
@@ -222,7 +222,7 @@ def triangle(word: Word, low: Int, usual: Int, high: Int) -> np.int64:
     return np.int64(low) + np.int64(width - np.sqrt((1.0 - u) * width * np.float64(high - usual)))
 
 
-@rule
+@inlined
 def bell(word: Word, spread: Int) -> np.int64:
     """A deviate of mean 0 and standard deviation `spread`: the sum of the word's four 16-bit
     quarters, exact on every machine.
@@ -233,7 +233,7 @@ def bell(word: Word, spread: Int) -> np.int64:
     return div_round((2 * quarters - _BELL_CENTRE) * np.int64(spread), _BELL_UNIT)
 
 
-@rule
+@inlined
 def div_round(a: Int, b: Int) -> np.int64:
     """A / b for b > 0, rounded half up: the one division of the rules."""
     return np.int64((2 * a + b) // (2 * b))

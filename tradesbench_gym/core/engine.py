@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tradesbench_gym.core.codes import Activity, CallState, Kind, Phase, Refusal, Stop, code
-from tradesbench_gym.core.jit import kernel, rule
+from tradesbench_gym.core.jit import inlined, kernel, rule
 from tradesbench_gym.core.layout import DAY_SECONDS, LOG_EVENTS, LOG_ROOM, NONE, Int, Record
 from tradesbench_gym.core.log import emit
 from tradesbench_gym.core.rules.calendar import refusal
-from tradesbench_gym.core.rules.calls import open_lines, ring
+from tradesbench_gym.core.rules.calls import Pool, look_up, open_lines, ring
 from tradesbench_gym.core.rules.customers import NEVER, accepts, cancel_moment, find_next_cancel
 from tradesbench_gym.core.rules.demand import update_level
 from tradesbench_gym.core.rules.money import close_books, pay_overtime
@@ -34,7 +34,6 @@ from tradesbench_gym.core.rules.routes import (
 from tradesbench_gym.core.rules.weather import make_forecast, make_sky
 
 Runs = npt.NDArray[np.void]
-Pool = npt.NDArray[np.void]
 Metres = npt.NDArray[np.int32]
 
 _DAY_OPENED, _NEW_CALL, _CANCELLATION = (
@@ -134,12 +133,14 @@ def advance(runs: Runs, i: Int, params: Runs, pool: Pool, metres: Metres, logs: 
     """Let the world run until somebody may want to know: a `Stop`. A call on the line stops it at
     once.
     """
-    return advance_run(runs[i], params[0], pool, metres, logs[i])
+    stop = advance_run(runs[i], params[0], metres, logs[i])
+    look_up(runs[i], pool)
+    return stop
 
 
-@rule
-def advance_run(run: Record, p: Record, pool: Pool, metres: Metres, log: Record) -> np.int64:
-    """`advance` for callers inside kernels."""
+@inlined
+def advance_run(run: Record, p: Record, metres: Metres, log: Record) -> np.int64:
+    """`advance` for callers inside kernels, who `look_up` the caller before anybody sees him."""
     run["phoned"] = NONE
     while True:
         if run["phase"] == _ENDED:
@@ -148,13 +149,13 @@ def advance_run(run: Record, p: Record, pool: Pool, metres: Metres, log: Record)
             return np.int64(_NEW_CALL)
         if log["count"] > LOG_EVENTS - LOG_ROOM:
             return np.int64(_EVENTS_FULL)
-        stop = _one_thing(run, p, pool, metres, log)
+        stop = _one_thing(run, p, metres, log)
         if stop != 0:
             return stop
 
 
-@rule
-def _one_thing(run: Record, p: Record, pool: Pool, metres: Metres, log: Record) -> np.int64:
+@inlined
+def _one_thing(run: Record, p: Record, metres: Metres, log: Record) -> np.int64:
     """Do the one thing that comes next; the stop it is worth, or 0."""
     if run["phase"] == _NIGHT:
         return _next_morning(run, p, log)
@@ -174,7 +175,7 @@ def _one_thing(run: Record, p: Record, pool: Pool, metres: Metres, log: Record) 
     elif what == _BY_CANCELLATION:
         return _cancel(run, p, metres, log)
     elif what == _BY_CALL:
-        number = ring(run, p, pool)
+        number = ring(run, p)
         emit(run, log, _SAID_RANG, number, NONE)
         return np.int64(_NEW_CALL)
     else:
@@ -182,7 +183,7 @@ def _one_thing(run: Record, p: Record, pool: Pool, metres: Metres, log: Record) 
     return np.int64(0)
 
 
-@rule
+@inlined
 def _next_morning(run: Record, p: Record, log: Record) -> np.int64:
     if run["days"][run["day"]]["closed_at"] >= 0:  # all night the closed day is the present one
         if run["day"] + 1 >= p["handbook"]["days"]:
@@ -198,7 +199,7 @@ def _next_morning(run: Record, p: Record, log: Record) -> np.int64:
     return np.int64(_DAY_OPENED)
 
 
-@rule
+@inlined
 def _next_due(run: Record, p: Record) -> tuple[np.int64, np.int64, np.int64]:
     """When, what and whose is next: the earliest, and in one second the order of this module's
     first paragraph.
@@ -220,7 +221,7 @@ def _next_due(run: Record, p: Record) -> tuple[np.int64, np.int64, np.int64]:
     return at, what, which
 
 
-@rule
+@inlined
 def _next_technician(run: Record, book: Record) -> tuple[np.int64, np.int64]:
     soonest, who = np.int64(NEVER), NONE
     for technician in range(np.int64(book["technicians"])):
@@ -230,7 +231,7 @@ def _next_technician(run: Record, book: Record) -> tuple[np.int64, np.int64]:
     return soonest, who
 
 
-@rule
+@inlined
 def _move(run: Record, p: Record, metres: Metres, log: Record, technician: Int) -> None:
     activity = run["technicians"][technician]["activity"]
     if activity == _DRIVING:
@@ -272,7 +273,7 @@ def _cancelling(run: Record) -> np.int64:
     return number
 
 
-@rule
+@inlined
 def _reconsider(run: Record, p: Record, metres: Metres, log: Record, technician: Int) -> None:
     """A technician who is free or waits decides anew; one who drives or works does not."""
     activity = run["technicians"][technician]["activity"]
@@ -311,7 +312,7 @@ def offer(
     return offer_to_run(runs[i], params[0], metres, logs[i], technician, ahead, window)
 
 
-@rule
+@inlined
 def offer_to_run(
     run: Record, p: Record, metres: Metres, log: Record, technician: Int, ahead: Int, window: Int
 ) -> np.int64:
@@ -337,7 +338,7 @@ def offer_to_run(
     return np.int64(ACCEPTED)
 
 
-@rule
+@inlined
 def _book(run: Record, p: Record, metres: Metres, log: Record, number: Int) -> None:
     call = run["calls"][number]
     call["state"] = BOOKED
@@ -360,7 +361,7 @@ def turn_away(runs: Runs, i: Int, logs: Runs, answered: Int) -> np.int64:
     return turn_away_in_run(runs[i], logs[i], answered)
 
 
-@rule
+@inlined
 def turn_away_in_run(run: Record, log: Record, answered: Int) -> np.int64:
     """`turn_away` for callers inside kernels."""
     number = np.int64(run["line"])

@@ -79,11 +79,8 @@ _TECHNICIAN = (
 _CALL = (
     Field("rang_at", "<i4", "s", "desk", "when the call came in"),
     Field("address", "<i4", "id", "desk", "the caller's address in the map's address book"),
-    Field("anchor", "<i4", "index", "hidden", "anchor of the address"),
-    Field("leg", "<i4", "m", "hidden", "road metres between address and anchor"),
     Field("x", "<i4", "m east", "desk", "where the address lies"),
     Field("y", "<i4", "m north", "desk", "where the address lies"),
-    Field("cancel_at", "<i4", "s", "hidden", "when the customer will phone to cancel; -1 never"),
     Field("departed", "<i4", "s", "desk", "when the technician set off; -1 not yet"),
     Field("arrived", "<i4", "s", "desk", "when he arrived; -1 not yet"),
     Field("started", "<i4", "s", "desk", "when work began; -1 not yet"),
@@ -94,22 +91,16 @@ _CALL = (
         "desk",
         "when the job was done, missed, failed or cancelled; -1 not yet",
     ),
-    Field("metres", "<i4", "m", "hidden", "road metres of the drive to it"),
-    Field("overtime", "<i4", "s", "hidden", "driving and work for it outside paid hours, so far"),
     Field("invoice", "<i4", "cents", "done", "invoice before any premium"),
     Field("material", "<i4", "cents", "done", "material cost"),
-    Field(
-        "book",
-        "<i2",
-        "index",
-        "hidden",
-        "number in the starting book of customers; -1 a new customer",
-    ),
+    Field("anchor", "<i4", "index", "hidden", "anchor of the address"),
+    Field("leg", "<i4", "m", "hidden", "road metres between address and anchor"),
+    Field("cancel_at", "<i4", "s", "hidden", "when the customer will phone to cancel; -1 never"),
+    Field("metres", "<i4", "m", "hidden", "road metres of the drive to it"),
+    Field("overtime", "<i4", "s", "hidden", "driving and work for it outside paid hours, so far"),
     Field("next", "<i2", "call", "desk", "next job of the same technician and day; -1 none"),
-    Field("from_day", "|i1", "day", "hidden", "identity for draws: day of the call"),
-    Field("from_index", "|i1", "index", "hidden", "identity for draws: index in the stream"),
+    Field("book", "<i2", "index", "hidden", "number in the starting book; -1 a new customer"),
     Field("day", "|i1", "day", "desk", "service day booked, or declined; -1 none"),
-    Field("stream", "|i1", "Stream", "hidden", "identity for draws: stream"),
     Field("state", "|i1", "CallState", "desk", "what became of it"),
     Field("service", "|i1", "service", "desk", "requested service; from 4 on other work"),
     Field("customer", "|i1", "type", "desk", "customer type"),
@@ -117,9 +108,10 @@ _CALL = (
     Field("zone", "|i1", "zone", "desk", "service zone of the address"),
     Field("technician", "|i1", "index", "desk", "technician offered; -1 none"),
     Field("window", "|i1", "index", "desk", "window offered; -1 none"),
-    Field(
-        "registered", "|i1", "bits", "desk", "1 customer, 2 location entered in the company's books"
-    ),
+    Field("registered", "|i1", "bits", "desk", "entered in the books: 1 customer, 2 location"),
+    Field("from_day", "|i1", "day", "hidden", "identity for draws: day of the call"),
+    Field("from_index", "|i1", "index", "hidden", "identity for draws: index in the stream"),
+    Field("stream", "|i1", "Stream", "hidden", "identity for draws: stream"),
 )
 
 _DAY = (
@@ -197,9 +189,17 @@ DUE = _dtype(_DUE)
 SKY = np.dtype([("high", "<i2"), ("condition", "<i2")])
 """Weather of one zone on one day: high in whole °F, `Condition`."""
 
-DOUBT = np.dtype([("error", "<i2", (FORECAST_DAYS,)), ("lost", "<i2")])
-"""What the forecasts of one zone and day err by: what each day of lead adds, in 1/100 °F, and a bit
-for each at which the sign of rain, wind or storm is lost.
+FORECAST = np.dtype(
+    [
+        ("high", "<i2", (FORECAST_DAYS + 1, MAX_ZONES)),
+        ("condition", "<i2", (FORECAST_DAYS + 1, MAX_ZONES)),
+    ]
+)
+"""Today's weather and what is forecast today, by day ahead and zone: copied whole at every look."""
+
+DOUBT = np.dtype([("error", "<i2", (FORECAST_DAYS,)), ("lost", "|i1", (FORECAST_DAYS,))])
+"""What the forecasts of one zone and day err by, at each lead from one day on: in 1/100 °F, and the
+longest lead until then (from 0) at which the sign of rain, wind or storm is lost, 0 where none is.
 """
 
 HANDBOOK = np.dtype(
@@ -333,7 +333,6 @@ def run_dtype(days: int) -> np.dtype[np.void]:
         ("technicians", TECHNICIAN, (MAX_TECHNICIANS,)),
         ("days", DAY, (size,)),
         ("due", DUE, (MAX_CALLS_A_DAY,)),
-        ("calls", CALL, (calls,)),
         (
             "route",
             "<i2",
@@ -346,7 +345,8 @@ def run_dtype(days: int) -> np.dtype[np.void]:
             DOUBT,
             (FORECAST_DAYS, MAX_ZONES),
         ),  # of the next days, by day modulo their number
-        ("forecast", SKY, (FORECAST_DAYS + 1, MAX_ZONES)),  # today and what is forecast today
+        ("forecast", FORECAST),
+        ("calls", CALL, (calls,)),  # last: a run that begins anew wipes those that have rung
     )
 
 
@@ -361,7 +361,7 @@ def desk_dtype(days: int) -> np.dtype[np.void]:
         ("days", DESK_DAY, (size,)),
         ("calls", DESK_CALL, (_calls(size),)),
         ("route", "<i2", (size + BOOKING_DAYS, MAX_TECHNICIANS)),
-        ("forecast", SKY, (FORECAST_DAYS + 1, MAX_ZONES)),
+        ("forecast", FORECAST),
     )
 
 

@@ -6,11 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tradesbench_gym.core.codes import Activity, CallState, code
-from tradesbench_gym.core.jit import kernel, rule
+from tradesbench_gym.core.jit import inlined, kernel, rule
 from tradesbench_gym.core.layout import DAY_SECONDS, Int, Record
 from tradesbench_gym.core.parts import (
     BEST_SLACK,
     JOB_COLUMNS,
+    MOST_IN_A_SLOT,
     OPEN_JOBS,
     PARTS,
     SKY_DAYS,
@@ -42,17 +43,25 @@ _CALL, _LAST, _ACTIVITY = _PLACE_OF["call"], _PLACE_OF["last_answer"], _PLACE_OF
 _SLOT_JOBS, _WEATHER, _OPEN = _PLACE_OF["slot_jobs"], _PLACE_OF["weather"], _PLACE_OF["open_jobs"]
 _TODAY, _COUNTS = _PLACE_OF["today"], _PLACE_OF["counts"]
 _TIME, _CASH, _LEDGER = _PLACE_OF["time"], _PLACE_OF["cash"], _PLACE_OF["ledger"]
+_JOB_PLACES = _PLACE_OF["job_places"]
 _CALL_PLACE, _PLACE, _FREE_IN = _PLACE_OF["call_place"], _PLACE_OF["place"], _PLACE_OF["free_in"]
 _SLOT_MINUTES, _HIGH, _MASK = _PLACE_OF["slot_minutes"], _PLACE_OF["high"], _PLACE_OF["action_mask"]
 _SLOT_SLACK, _SLOT_ADDED = _PLACE_OF["slot_slack"], _PLACE_OF["slot_added"]
 
+_ZEROED = (
+    *(_CALL, _CALL_PLACE, _SLOT_JOBS, _SLOT_MINUTES, _OPEN, _JOB_PLACES),
+    *(_TODAY, _COUNTS, _FREE_IN, _MASK, _SLOT_ADDED),
+)
+"""Of these only some entries are written; the others begin as zeroes."""
+
 Floats = npt.NDArray[np.float32]
+Small = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.int8]
 Masks = npt.NDArray[np.int8]
 """What `all_masks` writes, shape (2, 7, windows + 1, slots)."""
 
 
-@rule
+@inlined
 def _row(where: Where, part: Int, runs: Int, i: Int) -> np.int64:
     """The word at which an array's row of run i of so many begins."""
     return np.int64(runs * where[part] + i * (where[part + 1] - where[part]))
@@ -94,7 +103,7 @@ def _same_hours(book: Record, technician: Int) -> np.int64:
     return other
 
 
-@rule
+@inlined
 def _begun(book: Record, clock: Int) -> np.int64:
     """How many windows of the day have begun: with the weekday all that a mask hangs on."""
     begun, today = np.int64(0), np.int64(clock) // DAY_SECONDS
@@ -103,7 +112,7 @@ def _begun(book: Record, clock: Int) -> np.int64:
     return begun
 
 
-@rule
+@inlined
 def copy_mask(book: Record, clock: Int, service: Int, masks: Masks, mask: Mask) -> None:
     """The mask of a moment out of all there are: to work it out takes a tenth of a step."""
     installs, today = is_installation(book, service), weekday(book, np.int64(clock) // DAY_SECONDS)
@@ -112,17 +121,17 @@ def copy_mask(book: Record, clock: Int, service: Int, masks: Masks, mask: Mask) 
         mask[slot] = found[slot]
 
 
-@rule
+@inlined
 def write_observation(
     desk: Record, last_answer: Int, where: Where, runs: Int, i: Int, words: Words
 ) -> None:
-    """Fill the zeroed rows of run i of so many with everything of `OBSERVATION`."""
-    floats = words.view(np.float32)
+    """Fill the rows of run i of so many, `_ZEROED`, with everything of `OBSERVATION`."""
+    floats, small = words.view(np.float32), words.view(np.int8)
     words[_row(where, _LAST, runs, i)] = last_answer
     _write_call(desk, where, runs, i, words, floats)
     _write_people(desk, where, runs, i, words, floats)
-    _write_slots(desk, where, runs, i, words, floats)
-    _write_weather(desk, where, runs, i, words, floats)
+    _write_slots(desk, where, runs, i, small, floats)
+    _write_weather(desk, where, runs, i, small, floats)
     _write_counts(desk, where, runs, i, words)
     clock = np.int64(desk["clock"])
     time = _row(where, _TIME, runs, i)
@@ -136,7 +145,7 @@ def write_observation(
         floats[ledger + entry] = desk["ledger"][entry] * _CENT
 
 
-@rule
+@inlined
 def _write_call(
     desk: Record, where: Where, runs: Int, i: Int, words: Words, floats: Floats
 ) -> None:
@@ -154,7 +163,7 @@ def _write_call(
     floats[place + 1] = call["y"] * _KM
 
 
-@rule
+@inlined
 def _write_people(
     desk: Record, where: Where, runs: Int, i: Int, words: Words, floats: Floats
 ) -> None:
@@ -173,15 +182,15 @@ def _write_people(
             floats[free_in + technician] = max(np.int64(0), ends - clock) / _MINUTE
 
 
-@rule
+@inlined
 def _write_slots(
-    desk: Record, where: Where, runs: Int, i: Int, words: Words, floats: Floats
+    desk: Record, where: Where, runs: Int, i: Int, small: Small, floats: Floats
 ) -> None:
     book = desk["handbook"]
     row = np.int64(0)
     days, windows = np.int64(book["booking_days"]), np.int64(book["windows"])
-    jobs, minutes = _row(where, _SLOT_JOBS, runs, i), _row(where, _SLOT_MINUTES, runs, i)
-    rows = _row(where, _OPEN, runs, i)
+    jobs, minutes = WORD * _row(where, _SLOT_JOBS, runs, i), _row(where, _SLOT_MINUTES, runs, i)
+    rows, places = WORD * _row(where, _OPEN, runs, i), _row(where, _JOB_PLACES, runs, i)
     for ahead in range(days):
         for technician in range(np.int64(book["technicians"])):
             number = np.int64(desk["route"][np.int64(desk["day"]) + ahead, technician])
@@ -192,41 +201,45 @@ def _write_slots(
                     length = planned_length(
                         book, desk["plan"], technician, np.int64(call["service"])
                     )
-                    words[jobs + slot] += 1
+                    if small[jobs + slot] < MOST_IN_A_SLOT:
+                        small[jobs + slot] += 1
                     floats[minutes + slot] += length / _MINUTE
                     if row < OPEN_JOBS:
-                        _write_job(call, words, rows + row * JOB_COLUMNS, ahead)
+                        _write_job(call, small, rows + row * JOB_COLUMNS, ahead)
+                        floats[places + 2 * row] = call["x"] * _KM
+                        floats[places + 2 * row + 1] = call["y"] * _KM
                         row += 1
                 number = np.int64(call["next"])
 
 
-@rule
-def _write_job(call: Record, words: Words, place: Int, ahead: Int) -> None:
-    words[place] = np.int64(call["state"])
-    words[place + 1] = np.int64(call["technician"])
-    words[place + 2] = ahead
-    words[place + 3] = np.int64(call["window"])
-    words[place + 4] = np.int64(call["service"])
-    words[place + 5] = np.int64(call["customer"])
-    words[place + 6] = np.int64(call["urgent"])
-    words[place + 7] = np.int64(call["x"])
-    words[place + 8] = np.int64(call["y"])
+@inlined
+def _write_job(call: Record, small: Small, place: Int, ahead: Int) -> None:
+    small[place] = call["state"]
+    small[place + 1] = call["technician"]
+    small[place + 2] = ahead
+    small[place + 3] = call["window"]
+    small[place + 4] = call["service"]
+    small[place + 5] = call["customer"]
+    small[place + 6] = call["urgent"]
+    small[place + 7] = call["zone"]
 
 
-@rule
+@inlined
 def _write_weather(
-    desk: Record, where: Where, runs: Int, i: Int, words: Words, floats: Floats
+    desk: Record, where: Where, runs: Int, i: Int, small: Small, floats: Floats
 ) -> None:
     zones = np.int64(desk["handbook"]["zones"])
-    weather, high = _row(where, _WEATHER, runs, i), _row(where, _HIGH, runs, i)
+    weather, high = WORD * _row(where, _WEATHER, runs, i), _row(where, _HIGH, runs, i)
+    condition, most = desk["forecast"]["condition"], desk["forecast"]["high"]
     for ahead in range(SKY_DAYS):
+        first = ahead * zones
+        skies, highs = small[weather + first :], floats[high + first :]
         for zone in range(zones):
-            sky = desk["forecast"][ahead, zone]
-            words[weather + ahead * zones + zone] = sky["condition"]
-            floats[high + ahead * zones + zone] = sky["high"]
+            skies[zone] = condition[ahead, zone]
+            highs[zone] = most[ahead, zone]
 
 
-@rule
+@inlined
 def _write_counts(desk: Record, where: Where, runs: Int, i: Int, words: Words) -> None:
     for day in range(np.int64(desk["day"]) + 1):
         row = desk["days"][day]
@@ -235,7 +248,7 @@ def _write_counts(desk: Record, where: Where, runs: Int, i: Int, words: Words) -
             _add_counts(row, words, _row(where, _TODAY, runs, i))
 
 
-@rule
+@inlined
 def _add_counts(day: Record, words: Words, start: Int) -> None:
     words[start] += day["calls"]
     words[start + 1] += day["booked"]
@@ -247,7 +260,7 @@ def _add_counts(day: Record, words: Words, start: Int) -> None:
     words[start + 7] += day["cancelled"]
 
 
-@rule
+@inlined
 def write_plan(desk: Record, mask: Mask, floats: Floats, slack_at: Int, added_at: Int) -> None:
     """Write the dispatcher's plan for the call on the line: `PLANNED`, for the slots of a mask."""
     book = desk["handbook"]
@@ -264,7 +277,7 @@ def write_plan(desk: Record, mask: Mask, floats: Floats, slack_at: Int, added_at
                 place += 1
 
 
-@rule
+@inlined
 def write_out(
     desk: Record,
     last_answer: Int,
@@ -275,19 +288,15 @@ def write_out(
     words: Words,
 ) -> None:
     """Write observation and mask of run i of so many, with the plan if there is room for it."""
-    for part in range(len(PARTS)):
-        if part != _MASK:  # which has a byte an entry
-            first = _row(where, part, runs, i)
-            words[first : first + where[part + 1] - where[part]] = 0
+    for part in _ZEROED:
+        first = _row(where, part, runs, i)
+        words[first : first + where[part + 1] - where[part]] = 0
     write_observation(desk, last_answer, where, runs, i, words)
-    slots = np.int64(masks.shape[3])
-    first = WORD * runs * where[_MASK] + i * slots
-    mask = words.view(np.int8)[first : first + slots]
+    first = WORD * _row(where, _MASK, runs, i)
+    mask = words.view(np.int8)[first : first + np.int64(masks.shape[3])]
     if desk["line"] >= 0:
         service = np.int64(desk["calls"][desk["line"]]["service"])
         copy_mask(desk["handbook"], np.int64(desk["clock"]), service, masks, mask)
-    else:
-        mask[:] = 0
     if where[_SLOT_SLACK + 1] > where[_SLOT_SLACK]:
         slack, added = _row(where, _SLOT_SLACK, runs, i), _row(where, _SLOT_ADDED, runs, i)
         write_plan(desk, mask, words.view(np.float32), slack, added)

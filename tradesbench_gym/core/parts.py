@@ -2,8 +2,8 @@
 
 One table, `PARTS`; the spaces of the environment, its documentation and the places in memory are
 derived from it. All arrays of a batch lie behind one another in one block of 32-bit words, each
-array whole with a row a run, so that a batch of one and of a thousand are written by the same
-lines. Filled by `core/observe.py`.
+array whole with a row of whole words a run, so that a batch of one and of a thousand are written by
+the same lines. Filled by `core/observe.py`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from tradesbench_gym.core.codes import Entry
 from tradesbench_gym.core.layout import FORECAST_DAYS
 
 OPEN_JOBS = 128
-JOB_COLUMNS = 9
+JOB_COLUMNS = 8
 COUNTS = 8
+MOST_IN_A_SLOT = 127
+"""What `slot_jobs` shows of that many jobs or more: an entry has a byte."""
 WORD = 4
-"""Bytes of a word: a mask has a byte an entry, everything else a word."""
+"""Bytes of a word: a row of any array begins with one."""
 WORST_SLACK = -1_440.0
 BEST_SLACK = 1_440.0
 
@@ -64,16 +66,17 @@ OBSERVATION = (
         "category",
         "of each technician: 0 idle, 1 driving, 2 waiting, 3 working",
     ),
-    Part("slot_jobs", "int32", 1, "slot", "jobs", "open jobs in each slot"),
-    Part("weather", "int32", 1, "sky", "category", "of each day ahead x zone: see `Condition`"),
+    Part("slot_jobs", "int8", 1, "slot", "jobs", "open jobs in each slot; 127: or more"),
+    Part("weather", "int8", 1, "sky", "category", "of each day ahead x zone: see `Condition`"),
     Part(
         "open_jobs",
-        "int32",
+        "int8",
         OPEN_JOBS * JOB_COLUMNS,
         "once",
         "mixed",
         "open jobs, the next days first, a row each: see the class",
     ),
+    Part("job_places", "float32", 2 * OPEN_JOBS, "once", "km", "of `open_jobs`, east and north"),
     Part("today", "int32", COUNTS, "once", "calls, jobs", "today: see `counts`"),
     Part(
         "counts",
@@ -154,8 +157,8 @@ Where = npt.NDArray[np.int64]
 def places(technicians: int, slots: int, zones: int, *, planned: bool) -> Where:
     """`Where` of a company with so many technicians, slots and zones."""
     each = {"once": 1, "technician": technicians, "slot": slots, "sky": SKY_DAYS * zones}
-    widths = [part.size * each[part.each] for part in PARTS]
-    widths[PARTS.index(MASK)] = -(-slots // WORD)
+    sizes = [part.size * each[part.each] * np.dtype(part.dtype).itemsize for part in PARTS]
+    widths = [-(-size // WORD) for size in sizes]
     if not planned:
         widths[-len(PLANNED) :] = [0] * len(PLANNED)
     return np.array([0, *itertools.accumulate(widths)], np.int64)

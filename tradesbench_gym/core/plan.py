@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tradesbench_gym.core.codes import Activity, CallState, Refusal, code
 from tradesbench_gym.core.draws import div_round
-from tradesbench_gym.core.jit import kernel, rule
+from tradesbench_gym.core.jit import inlined, kernel, rule
 from tradesbench_gym.core.layout import DAY_SECONDS, NONE, Int, Record
 from tradesbench_gym.core.rules.calendar import qualified, refusal, window_closes, window_opens
 from tradesbench_gym.core.rules.routes import begins, goes_first
@@ -45,7 +45,7 @@ def drive_estimate(plan: Record, metres: Int) -> np.int64:
     return div_round(road * _HOUR, np.int64(plan["speed"]) * _THOUSANDTHS)
 
 
-@rule
+@inlined
 def planned_length(book: Record, plan: Record, technician: Int, service: Int) -> np.int64:
     """Seconds on site a job is planned with; a visit that must fail takes its fixed time."""
     if not qualified(book, technician, service):

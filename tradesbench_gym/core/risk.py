@@ -195,7 +195,7 @@ def put_in_order(desk: Record, belief: Record, route: Record, order: npt.NDArray
         stop = route["stops"][best]
         stop["drive"] = np.float64(drive_estimate(desk["plan"], metres))
         if ahead <= FORECAST_DAYS:
-            stop["drive"] *= belief["weather"][desk["forecast"][ahead, stop["zone"]]["condition"]]
+            stop["drive"] *= belief["weather"][desk["forecast"]["condition"][ahead, stop["zone"]]]
         x, y = np.int64(stop["x"]), np.int64(stop["y"])
 
 

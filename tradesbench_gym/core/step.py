@@ -10,17 +10,17 @@ from tradesbench_gym.core.desk import fill_desk
 from tradesbench_gym.core.engine import (
     ACCEPTED,
     Metres,
-    Pool,
     Runs,
     acknowledge_in_run,
     advance_run,
     offer_to_run,
     turn_away_in_run,
 )
-from tradesbench_gym.core.jit import borrowed, kernel, rule
+from tradesbench_gym.core.jit import borrowed, inlined, kernel
 from tradesbench_gym.core.layout import Int, Record
 from tradesbench_gym.core.observe import Masks, write_out
 from tradesbench_gym.core.parts import Where, Words
+from tradesbench_gym.core.rules.calls import Pool, look_up
 
 _NEW_CALL, _ENDED, _EVENTS_FULL = code(Stop.NEW_CALL), code(Stop.ENDED), code(Stop.EVENTS_FULL)
 _CANCELLATION = code(Stop.CANCELLATION)
@@ -64,7 +64,8 @@ def step(
     answered = last
     if action.shape[0] > 0 and run["line"] >= 0:
         answered = answer_call(run, params[0], metres, logs[i], action)
-    stop = play_on(run, params[0], pool, metres, logs[i])
+    stop = play_on(run, params[0], metres, logs[i])
+    look_up(run, pool)
     if stop != _EVENTS_FULL:
         fill_desk(run, desks[i])
         last = max(np.int64(answered), np.int64(REFUSED))
@@ -72,24 +73,26 @@ def step(
     return np.int64(answered), stop, np.int64(run["cash"]) - before
 
 
-@rule
-def play_on(run: Record, p: Record, pool: Pool, metres: Metres, log: Record) -> np.int64:
-    """Acknowledge cancellations until a new call, the end, or a full log."""
+@inlined
+def play_on(run: Record, p: Record, metres: Metres, log: Record) -> np.int64:
+    """Acknowledge cancellations until a new call, which is still to be looked up, the end, or a
+    full log.
+    """
     while True:
-        stop = advance_run(run, p, pool, metres, log)
+        stop = advance_run(run, p, metres, log)
         if stop in (_NEW_CALL, _ENDED, _EVENTS_FULL):
             return np.int64(stop)
         if stop == _CANCELLATION:
             acknowledge_in_run(run, log)
 
 
-@rule
+@inlined
 def not_let_out(why: Int, day: Int) -> np.int64:
     """The answer that says why an offer was not let out on a day."""
     return -np.int64(why) - REFUSALS * np.int64(day)
 
 
-@rule
+@inlined
 def answer_call(
     run: Record, p: Record, metres: Metres, log: Record, action: npt.NDArray[np.int64]
 ) -> np.int64:

@@ -133,7 +133,7 @@ class Features:
         time = seen["time"][run]
         lead = day + (self._opens[window] - time[:, 1]) / _DAY
         weekend = (time[:, 2] + day) % _WEEK >= _SATURDAY
-        jobs, minutes = seen["slot_jobs"].reshape(shape), seen["slot_minutes"].reshape(shape)
+        jobs, minutes = _jobs(seen, shape), seen["slot_minutes"].reshape(shape)
         own, load = jobs[run, technician, day], minutes[run, technician, day]
         before = np.arange(self.windows) < window[:, None]
         after = np.arange(self.windows) > window[:, None]
@@ -202,7 +202,7 @@ class Features:
         the worst window of each technician's day; shape (runs, technicians, days).
         """
         shape = (-1, self.technicians, self.days, self.windows)
-        jobs, minutes = seen["slot_jobs"].reshape(shape), seen["slot_minutes"].reshape(shape)
+        jobs, minutes = _jobs(seen, shape), seen["slot_minutes"].reshape(shape)
         hour = np.maximum(seen["time"][:, 1:2], self._opens[0])
         free = np.full(jobs.shape[:3], self._opens[0] * 60.0)
         free[:, :, 0] = hour * 60.0 + seen["free_in"]
@@ -260,3 +260,8 @@ that the earliest-fit rule of A.8 would make.
 FIRST_FIT = OFFER_FEATURES - 2
 SLACK = OFFER_FEATURES - 9
 """Minutes to spare, from -1 to 1 an hour."""
+
+
+def _jobs(seen: Seen, shape: tuple[int, ...]) -> npt.NDArray[np.int32]:
+    """Open jobs of each slot, wide enough to reckon with."""
+    return seen["slot_jobs"].reshape(shape).astype(np.int32)

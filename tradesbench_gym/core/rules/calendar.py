@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tradesbench_gym.core.codes import Refusal, code
-from tradesbench_gym.core.jit import rule
+from tradesbench_gym.core.jit import inlined, rule
 from tradesbench_gym.core.layout import DAY_SECONDS, Int, Record
 
 _SATURDAY = 5
@@ -25,37 +25,37 @@ _OFF_SHIFT = code(Refusal.OFF_SHIFT)
 _INSTALLATION_OFF_HOURS = code(Refusal.INSTALLATION_OFF_HOURS)
 
 
-@rule
+@inlined
 def weekday(book: Record, day: Int) -> np.int64:
     """0 for Monday to 6 for Sunday."""
     return np.int64((book["first_weekday"] + day) % _DAYS_A_WEEK)
 
 
-@rule
+@inlined
 def is_weekend(book: Record, day: Int) -> bool:
     """Saturday or Sunday."""
     return bool(weekday(book, day) >= _SATURDAY)
 
 
-@rule
+@inlined
 def off_hours(book: Record, day: Int, window: Int) -> bool:
     """The evening window on weekdays, every window at weekends."""
     return bool(is_weekend(book, day) or book["evening"][window] == 1)
 
 
-@rule
+@inlined
 def window_opens(book: Record, day: Int, window: Int) -> np.int64:
     """Seconds since the start of the run."""
     return np.int64(day) * DAY_SECONDS + np.int64(book["opens"][window])
 
 
-@rule
+@inlined
 def window_closes(book: Record, day: Int, window: Int) -> np.int64:
     """Seconds since the start of the run."""
     return np.int64(day) * DAY_SECONDS + np.int64(book["closes"][window])
 
 
-@rule
+@inlined
 def refusal(
     book: Record, clock: Int, service: Int, technician: Int, ahead: Int, window: Int
 ) -> np.int64:
@@ -74,7 +74,7 @@ def refusal(
     return slot_refusal(book, clock, day, is_weekend(book, day), window, on_call, installs)
 
 
-@rule
+@inlined
 def slot_refusal(
     book: Record, clock: Int, day: Int, weekend: bool, window: Int, on_call: Int, installs: bool
 ) -> np.int64:
@@ -89,13 +89,13 @@ def slot_refusal(
     return np.int64(ALLOWED)
 
 
-@rule
+@inlined
 def is_installation(book: Record, service: Int) -> bool:
     """Whether the service is an installation; other work is not."""
     return bool(service < book["services"] and book["installation"][service] == 1)
 
 
-@rule
+@inlined
 def qualified(book: Record, technician: Int, service: Int) -> bool:
     """Whether the technician can do the work; nobody can do other work."""
     return bool(

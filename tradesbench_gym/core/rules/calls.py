@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tradesbench_gym.core import draws
 from tradesbench_gym.core.codes import CallState, Stream, code
 from tradesbench_gym.core.draws import happens
-from tradesbench_gym.core.jit import rule
+from tradesbench_gym.core.jit import fetch, inlined, rule
 from tradesbench_gym.core.layout import DAY_SECONDS, MAX_CUSTOMER_TYPES, NONE, Int, Record
 from tradesbench_gym.core.rules.demand import calls_wanted, quotas
 from tradesbench_gym.core.rules.weather import weather_at
@@ -27,6 +27,10 @@ INSTALLATION = code(Stream.INSTALLATION)
 OTHER = code(Stream.OTHER)
 _RINGING = code(CallState.RINGING)
 _MINUTE = 60
+_TO_LOOK_UP = np.int64(-2)
+"""In a caller's address: this less the place in the map's pool where he will be looked up."""
+
+Pool = npt.NDArray[np.void]
 
 
 @rule
@@ -66,9 +70,11 @@ def _add_due(run: Record, p: Record, day: Int, stream: Int, count: Int) -> None:
         run["due_count"] += 1
 
 
-@rule
-def ring(run: Record, p: Record, pool: npt.NDArray[np.void]) -> np.int64:
-    """Put the next call of the day on the line and return its index."""
+@inlined
+def ring(run: Record, p: Record) -> np.int64:
+    """Put the next call of the day on the line and return its index. Where the caller lives is for
+    `look_up` to write down.
+    """
     due = run["due"][run["due_next"]]
     number = np.int64(run["n_calls"])
     call = run["calls"][number]
@@ -78,7 +84,7 @@ def ring(run: Record, p: Record, pool: npt.NDArray[np.void]) -> np.int64:
     call["from_index"] = due["index"]
     call["state"] = _RINGING
     _leave_blank(call)
-    _make_caller(run, p, call, pool)
+    _make_caller(run, p, call)
     run["due_next"] += 1
     run["n_calls"] += 1
     run["line"] = number
@@ -86,7 +92,7 @@ def ring(run: Record, p: Record, pool: npt.NDArray[np.void]) -> np.int64:
     return number
 
 
-@rule
+@inlined
 def _leave_blank(call: Record) -> None:
     call["cancel_at"] = NONE
     call["departed"] = NONE
@@ -100,8 +106,8 @@ def _leave_blank(call: Record) -> None:
     call["window"] = NONE
 
 
-@rule
-def _make_caller(run: Record, p: Record, call: Record, pool: npt.NDArray[np.void]) -> None:
+@inlined
+def _make_caller(run: Record, p: Record, call: Record) -> None:
     """About a quarter of service callers are customers of the book; one who was lost is replaced by
     a new customer.
     """
@@ -123,7 +129,7 @@ def _make_caller(run: Record, p: Record, call: Record, pool: npt.NDArray[np.void
             address_word = b2
     call["zone"] = zone
     call["customer"] = customer
-    _set_address(call, pool[_spot(p, zone, customer, address_word)])
+    call["address"] = _TO_LOOK_UP - _spot(p, zone, customer, address_word)
     condition = weather_at(run, zone, np.int64(call["rang_at"]))
     call["urgent"] = 0
     if stream == SERVICE:
@@ -137,7 +143,7 @@ def _make_caller(run: Record, p: Record, call: Record, pool: npt.NDArray[np.void
         )
 
 
-@rule
+@inlined
 def _spot(p: Record, zone: Int, customer: Int, word: draws.Word) -> np.int64:
     """Where in the map's pool the address of a caller stands."""
     group = np.int64(zone) * MAX_CUSTOMER_TYPES + np.int64(customer)
@@ -151,7 +157,27 @@ def _spot(p: Record, zone: Int, customer: Int, word: draws.Word) -> np.int64:
     return first + draws.below(word, last - first)
 
 
-@rule
+@inlined
+def look_up(run: Record, pool: Pool) -> None:
+    """Write down where the caller on the line lives, if that is still to be done.
+
+    Apart from `ring`, because the map is far larger than any cache: a batch asks for the memory
+    with `fetch_caller`, plays another run, and then looks up.
+    """
+    if run["line"] >= 0:
+        call = run["calls"][run["line"]]
+        if call["address"] <= _TO_LOOK_UP:
+            _set_address(call, pool[_TO_LOOK_UP - np.int64(call["address"])])
+
+
+@inlined
+def fetch_caller(run: Record, pool: Pool) -> None:
+    """Let the memory come that `look_up` will need. Changes nothing."""
+    if run["line"] >= 0 and run["calls"][run["line"]]["address"] <= _TO_LOOK_UP:
+        fetch(pool, _TO_LOOK_UP - np.int64(run["calls"][run["line"]]["address"]))
+
+
+@inlined
 def _set_address(call: Record, place: Record) -> None:
     call["address"] = place["address"]
     call["anchor"] = place["anchor"]

@@ -9,7 +9,7 @@ import numpy as np
 from tradesbench_gym.core import draws
 from tradesbench_gym.core.codes import code
 from tradesbench_gym.core.draws import happens
-from tradesbench_gym.core.jit import rule
+from tradesbench_gym.core.jit import inlined, rule
 from tradesbench_gym.core.layout import DAY_SECONDS, NONE, Int, Record
 from tradesbench_gym.core.rules.calendar import (
     calling_moment,
@@ -27,13 +27,13 @@ NEVER = 1 << 30
 """A time after every run."""
 
 
-@rule
+@inlined
 def lead_minutes(book: Record, clock: Int, day: Int, window: Int) -> np.int64:
     """Lead of an offer: from the call to the start of the window, floored to minutes."""
     return (window_opens(book, day, window) - np.int64(clock)) // _MINUTE
 
 
-@rule
+@inlined
 def accepts(run: Record, p: Record, call: Record, day: Int, window: Int) -> bool:
     """The customer's patience is one number, so that a better offer never gets a worse answer."""
     w0, _, _, _ = draws.of_call(run, _ANSWER, call)
@@ -48,7 +48,7 @@ def accepts(run: Record, p: Record, call: Record, day: Int, window: Int) -> bool
     return happens(w0, p["accept"][np.int64(late), lead_minutes(book, run["clock"], day, window)])
 
 
-@rule
+@inlined
 def cancel_moment(run: Record, p: Record, call: Record) -> np.int64:
     """When the customer of a job just booked will phone to cancel it; NONE if never.
 

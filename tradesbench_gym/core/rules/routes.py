@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tradesbench_gym.core import draws
 from tradesbench_gym.core.codes import Activity, CallState, Kind, code
 from tradesbench_gym.core.draws import div_round
-from tradesbench_gym.core.jit import rule
+from tradesbench_gym.core.jit import inlined, rule
 from tradesbench_gym.core.layout import DAY_SECONDS, NONE, Int, Record
 from tradesbench_gym.core.log import emit
 from tradesbench_gym.core.rules.calendar import is_weekend, qualified, window_closes, window_opens
@@ -41,7 +41,7 @@ _HOUR = np.int64(3_600)
 _THOUSANDTHS = np.int64(1_000)
 
 
-@rule
+@inlined
 def goes_first(
     window: Int, metres: Int, number: Int, best_window: Int, best_metres: Int, best_number: Int
 ) -> bool:
@@ -55,7 +55,7 @@ def goes_first(
     return bool(number < best_number)
 
 
-@rule
+@inlined
 def begins(arrival: Int, opens: Int) -> np.int64:
     """Work never starts before the window opens."""
     return max(np.int64(arrival), np.int64(opens))
@@ -245,7 +245,7 @@ def miss(run: Record, p: Record, log: Record, number: Int) -> None:
         pay_overtime(run, p, log, number, np.int64(call["technician"]))
 
 
-@rule
+@inlined
 def next_deadline(run: Record, book: Record) -> tuple[np.int64, np.int64]:
     """The appointment of today whose window closes first without work begun: its close and number
     (NONE: none).

@@ -12,7 +12,7 @@ import numpy as np
 from tradesbench_gym.core import draws
 from tradesbench_gym.core.codes import Condition, code
 from tradesbench_gym.core.draws import DAY_OFFSET, div_round, happens
-from tradesbench_gym.core.jit import rule
+from tradesbench_gym.core.jit import inlined, rule
 from tradesbench_gym.core.layout import (
     BOOKING_DAYS,
     DAY_SECONDS,
@@ -36,12 +36,11 @@ RAIN = code(Condition.RAIN)
 STORM = code(Condition.STORM)
 _STORM_BIT, _RAIN_BIT, _WIND_BIT = np.int64(1), np.int64(2), np.int64(4)
 _SIGHT = FORECAST_DAYS + 1
-_PAIRS = (FORECAST_DAYS + 1) // 2
 _HUNDREDTHS = np.int64(100)
 _THOUSANDTHS = np.int64(1_000)
 
 
-@rule
+@inlined
 def _region(run: Record, p: Record, day: Int, lead: Int) -> tuple[np.int64, np.int64]:
     """What a day brings to the region: innovation of the anomaly in 1/100 °F, signs as bits.
 
@@ -58,7 +57,7 @@ def _region(run: Record, p: Record, day: Int, lead: Int) -> tuple[np.int64, np.i
     return draws.bell(w0, np.int64(season["region_sd"])), signs
 
 
-@rule
+@inlined
 def _zone(
     run: Record, p: Record, zone: Int, day: Int, lead: Int, signs: Int
 ) -> tuple[np.int64, np.int64]:
@@ -81,7 +80,7 @@ def _false_sign(run: Record, p: Record, zone: Int, day: Int, lead: Int) -> np.in
     return _zone(run, p, zone, day, lead, signs)[1]
 
 
-@rule
+@inlined
 def _condition(p: Record, sign: Int, high: Int) -> np.int64:
     if sign != CLEAR:
         return np.int64(sign)
@@ -120,7 +119,7 @@ def make_sky(run: Record, p: Record) -> None:
                 sky["condition"] = _condition(p, sign, high)
 
 
-@rule
+@inlined
 def make_forecast(run: Record, p: Record) -> None:
     """Today's weather and the forecast of the seven days ahead, as they stand on the run's present
     day.
@@ -133,10 +132,10 @@ def make_forecast(run: Record, p: Record) -> None:
     for zone in range(np.int64(p["handbook"]["zones"])):
         # What a day's forecasts err by is drawn once, when it comes into sight.
         for ahead in range(np.int64(1) if today == 0 else np.int64(FORECAST_DAYS), _SIGHT):
-            _make_doubt(run, p, np.int64(zone), today + ahead)
+            _make_doubt(run, p, np.int64(zone), today, np.int64(ahead))
         for ahead in range(_SIGHT):
             day = today + ahead
-            sky, said = run["sky"][day, zone], run["forecast"][ahead, zone]
+            sky = run["sky"][day, zone]
             error, lost = _forecast_error(run["doubt"][day % FORECAST_DAYS, zone], np.int64(ahead))
             high = np.int64(sky["high"]) + div_round(error, _HUNDREDTHS)
             sign = np.int64(sky["condition"])
@@ -144,43 +143,44 @@ def make_forecast(run: Record, p: Record) -> None:
                 sign = np.int64(CLEAR)
             if lost > 0:
                 sign = _false_sign(run, p, np.int64(zone), day, lost)
-            said["high"] = high
-            said["condition"] = _condition(p, sign, high)
+            run["forecast"]["high"][ahead, zone] = high
+            run["forecast"]["condition"][ahead, zone] = _condition(p, sign, high)
 
 
-@rule
-def _make_doubt(run: Record, p: Record, zone: Int, day: Int) -> None:
-    """Draw what every day of lead adds to the errors of a zone and day: a block for two of them."""
+@inlined
+def _make_doubt(run: Record, p: Record, zone: Int, today: Int, ahead: Int) -> None:
+    """Draw what every day of lead until `ahead` adds to the errors of a zone and a day: a block for
+    two of them.
+    """
+    day = today + ahead
     doubt = run["doubt"][day % FORECAST_DAYS, zone]
     spread, flip = np.int64(p["forecast_sd"]), p["forecast_flip"]
-    lost = np.int64(0)
-    for pair in range(_PAIRS):
+    error, lost = np.int64(0), np.int64(0)
+    for pair in range((ahead + 1) // 2):
         w0, w1, w2, w3 = draws.block(
             run["seed"], run["salt"], _FORECAST, zone, day + DAY_OFFSET, np.int64(pair)
         )
-        odd = 2 * pair
-        doubt["error"][odd] = draws.bell(w0, spread)
-        lost |= np.int64(happens(w1, flip)) << odd
-        if odd + 1 < FORECAST_DAYS:
-            doubt["error"][odd + 1] = draws.bell(w2, spread)
-            lost |= np.int64(happens(w3, flip)) << (odd + 1)
-    doubt["lost"] = lost
+        lead = np.int64(2 * pair + 1)
+        error += draws.bell(w0, spread)
+        lost = lead if happens(w1, flip) else lost
+        doubt["error"][lead - 1], doubt["lost"][lead - 1] = error, lost
+        if lead < ahead:
+            error += draws.bell(w2, spread)
+            lost = lead + np.int64(1) if happens(w3, flip) else lost
+            doubt["error"][lead], doubt["lost"][lead] = error, lost
 
 
-@rule
+@inlined
 def _forecast_error(doubt: Record, ahead: Int) -> tuple[np.int64, np.int64]:
     """Error of the high in 1/100 °F so many days ahead, and the longest lead until then at which
     the sign is lost (0: none).
     """
-    error, lost = np.int64(0), np.int64(0)
-    for lead in range(ahead):
-        error += np.int64(doubt["error"][lead])
-        if (np.int64(doubt["lost"]) >> lead) & 1 == 1:
-            lost = np.int64(lead) + 1
-    return error, lost
+    if ahead == 0:
+        return np.int64(0), np.int64(0)
+    return np.int64(doubt["error"][ahead - 1]), np.int64(doubt["lost"][ahead - 1])
 
 
-@rule
+@inlined
 def weather_at(run: Record, zone: Int, moment: Int) -> np.int64:
     """The condition of a zone at a moment of the run."""
     return np.int64(run["sky"][moment // DAY_SECONDS, zone]["condition"])
