@@ -62,7 +62,7 @@ class Errand:
             raise
 
     async def _try_until_answered(self) -> None:
-        backoff = Backoff()
+        backoff = Backoff(self._settings.first_wait_seconds)
         while True:
             try:
                 await self._try()
@@ -72,6 +72,9 @@ class Errand:
                     await self._fail(fault)
                     return
                 await self._wait(fault, wait)
+                if self._client.gone.is_set():
+                    await self._fail(ProviderFault("agent_gone", "the agent hung up"))
+                    return
             else:
                 return
 
@@ -165,8 +168,7 @@ class Errand:
         await self._recorder.sync()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._client.gone.wait(), seconds)
-        if self._client.gone.is_set():
-            raise ProviderFault("agent_gone", "the agent hung up", kind=FaultKind.AGENT)
+        self._way = None  # its tokens are counted
 
     async def _fail(self, fault: ProviderFault) -> None:
         """Write a failure down, and tell the agent so that it cannot take it for an answer."""
