@@ -132,6 +132,7 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1
+    disable_nagle_algorithm = True
 
     def answer(self, asked: Asked, reply: Reply, tokens: Tokens, stopped: threading.Event) -> bool:
         """Answer; whether the tokens were told and all of it was said."""

@@ -20,7 +20,7 @@ KEY = "sk-very/secret-0123456789"
 MODEL = "the-model"
 PRICES = Prices(Decimal(3), Decimal("0.30"), Decimal(15))
 CHAT, RESPONSES = "/v1/chat/completions", "/v1/responses"
-BASH = {
+BASH: dict[str, Any] = {
     "type": "function",
     "function": {"name": "bash", "description": "run", "parameters": {"type": "object"}},
 }
@@ -57,7 +57,7 @@ def streamed(text: str = "Book the job.", **other: Any) -> dict[str, Any]:
     return chat(text, stream=True, stream_options={"include_usage": True}, **other)
 
 
-def response(text: str = "Book the job.", **other: Any) -> dict[str, Any]:
+def response(text: Any = "Book the job.", **other: Any) -> dict[str, Any]:
     """A request of responses."""
     return {"model": MODEL, "input": text, "store": False, **other}
 

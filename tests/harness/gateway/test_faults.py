@@ -58,7 +58,7 @@ def test_what_passes_is_tried_again_and_each_try_is_recorded(tmp_path: Path, str
     body = streamed() if stream else chat()
     with (
         providing(in_turn(*PASSING, Reply("At last."))) as stub,
-        before(stub, tmp_path, retries=len(PASSING), first_wait_seconds=0.0001) as gateway,
+        before(stub, tmp_path, retries=len(PASSING), first_wait_seconds=0.00001) as gateway,
     ):
         answer = post(gateway, body)
         usage, faults = gateway.usage(), gateway.faults()
@@ -196,13 +196,13 @@ def test_a_stream_cut_in_mid_tool_call_is_never_a_whole_one(
     body = streamed(tools=[BASH]) if path == CHAT else response(stream=True)
     with providing(in_turn(cut)) as stub, before(stub, tmp_path) as gateway:
         url = f"http://127.0.0.1:{gateway.port}{path}"
-        came = b""
+        pieces: list[bytes] = []
         with (
             pytest.raises(httpx.RemoteProtocolError),
             httpx.stream("POST", url, json=body, headers=headers(gateway)) as answer,
         ):
-            for piece in answer.iter_raw():
-                came += piece
+            pieces.extend(answer.iter_raw())
+        came = b"".join(pieces)
         (fault,) = [one for one in gateway.faults() if one.detail["final"]]
         usage = gateway.usage()
     assert len(stub.asked) == 1, "the agent has seen the beginning: no second try"

@@ -83,9 +83,12 @@ def test_many_at_once_pass_a_limit_by_one_request_at_most(tmp_path: Path) -> Non
     def reply(_asked: Asked) -> Reply:
         return Reply("yes " * 30, silent=0.1)
 
-    with providing(reply) as stub, before(stub, tmp_path, max_tokens=200) as gateway:
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda _: post(gateway, chat(max_tokens=40)), range(16)))
+    with (
+        providing(reply) as stub,
+        before(stub, tmp_path, max_tokens=200) as gateway,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        list(pool.map(lambda _: post(gateway, chat(max_tokens=40)), range(16)))
     used = sorted(one.tokens.input + one.tokens.output for one in stub.asked if one.tokens)
     assert sum(used) - used[-1] < 200 <= sum(used)
 

@@ -54,6 +54,9 @@ class Errand:
         self._number = self._recorder.begin(path, asked)
         await self._recorder.sync()
         self._pieces = Pieces(self._recorder, self._number)
+        if client.gone.is_set():  # it hung up in the queue: nothing is let out for nobody
+            self._done("abandoned", 0, None, unreported=False)
+            return
         try:
             await self._try_until_answered()
         except BaseException:  # the gateway is told to stop, or has a fault of its own

@@ -25,7 +25,7 @@ from tradesbench_gym.harness.gateway.wire import Events, Reading
 
 MOST_WHOLE_BYTES = 16 * MEBIBYTE
 """Of an answer in one piece, or of one event: they are held in memory."""
-_AFTER_END_SECONDS = 5.0
+_AFTER_END_SECONDS = 1.0
 _EVENTS = "text/event-stream"
 
 

@@ -180,8 +180,14 @@ def _check_model(model: str) -> None:
 
 def _check_numbers(settings: GatewaySettings) -> None:
     least: dict[str, float] = {"retries": 0, "most_bytes": 1024}
-    positive = ("max_cost", "max_tokens", "deadline", "request_seconds", "silence_seconds")
-    positive += ("first_wait_seconds",)
+    positive = (
+        "max_cost",
+        "max_tokens",
+        "deadline",
+        "request_seconds",
+        "silence_seconds",
+        "first_wait_seconds",
+    )
     for name in (*least, *positive):
         value = getattr(settings, name)
         if value is None:
