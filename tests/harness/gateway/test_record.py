@@ -22,6 +22,7 @@ from tests.harness.gateway.gateways import (
     before,
     chat,
     ends,
+    error_of,
     headers,
     post,
     response,
@@ -299,3 +300,21 @@ def test_a_refusal_for_ever_does_not_fill_the_disk(shared: tuple[Stub, Gateway])
         for _ in range(1100):
             client.get(url)
     assert gateway.usage().refused == 1000
+
+
+def test_what_cannot_be_recorded_is_not_let_out(tmp_path: Path) -> None:
+    """A full disk, as a limit on the size of files: the gateway stops, and the driver sees it."""
+    resource = pytest.importorskip("resource")
+    with providing() as stub, before(stub, tmp_path) as gateway:
+        assert post(gateway, chat()).status_code == 200
+        usage = gateway.usage()
+        full = (tmp_path / RECORD).stat().st_size + 10
+        resource.prlimit(gateway.pid, resource.RLIMIT_FSIZE, (full, full))
+        answer = post(gateway, chat())
+        assert (answer.status_code, error_of(answer)["code"]) == (503, "journal")
+        wait_until(lambda: not gateway.alive())
+        assert len(stub.asked) == 1
+        gateway.start()
+        assert gateway.usage() == usage
+        assert post(gateway, chat()).status_code == 200
+    assert gateway.usage().input_tokens == stub.total.input
