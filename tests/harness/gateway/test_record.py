@@ -318,3 +318,13 @@ def test_what_cannot_be_recorded_is_not_let_out(tmp_path: Path) -> None:
         assert gateway.usage() == usage
         assert post(gateway, chat()).status_code == 200
     assert gateway.usage().input_tokens == stub.total.input
+
+
+def test_an_answer_s_end_is_told_only_once_it_is_written_down(tmp_path: Path) -> None:
+    # A provider that keeps the connection open leaves time to look between the two.
+    with providing(in_turn(Reply(hang=True))) as stub, before(stub, tmp_path) as gateway:
+        url = f"{gateway.base_url}/chat/completions"
+        with httpx.stream("POST", url, json=streamed(), headers=headers(gateway)) as answer:
+            seen = {b"[DONE]" in piece: rows(tmp_path, "done") for piece in answer.iter_raw()}
+    assert seen[False] == []
+    assert len(seen[True]) == 1
