@@ -18,6 +18,8 @@ Message = dict[str, Any]
 
 MOST_KEPT = 4_000
 """Characters kept of a reply; a longer one is cut."""
+MOST_CALLS = 16
+"""Tool calls read of a reply: one is asked for, and thousands would be sent back each time."""
 BOOK_TOOL, REJECT_TOOL = "book_job", "reject_call"
 _TO_ANSWERS = {BOOK_TOOL: "book", REJECT_TOOL: "reject"}
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -195,9 +197,11 @@ def reply_text(message: Mapping[str, Any]) -> str:
 
 
 def tool_calls_of(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The tool calls in a message."""
+    """The tool calls in a message, at most `MOST_CALLS` of them."""
     calls = message.get("tool_calls")
-    return [c for c in calls if isinstance(c, Mapping)] if isinstance(calls, list | tuple) else []
+    if not isinstance(calls, list | tuple):
+        return []
+    return [call for call in calls[:MOST_CALLS] if isinstance(call, Mapping)]
 
 
 def content_of(message: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """A wrong scenario is refused in one sentence that names file, key, value and what is allowed."""
 
+import os
 import tomllib
 from decimal import Decimal
 from pathlib import Path
@@ -311,3 +312,9 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> Non
     with pytest.raises(ScenarioError) as caught:
         load_scenario(str(tmp_path) + "/" + name)
     assert_one_sentence(caught.value)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "my.toml")
+    with pytest.raises(ScenarioError, match="no regular file"):
+        load_scenario(tmp_path / "my.toml")

@@ -10,7 +10,7 @@ import pytest
 from tests.wrappers.texts import oracle_line, slot_words, text_env, trades
 from tradesbench_gym.policies import make_policy
 from tradesbench_gym.wrappers import TextWrapper
-from tradesbench_gym.wrappers.text_chat import MOST_KEPT, Conversation
+from tradesbench_gym.wrappers.text_chat import MOST_CALLS, MOST_KEPT, Conversation
 
 
 def roles(messages: list[dict[str, Any]]) -> list[str]:
@@ -174,6 +174,16 @@ def test_two_tool_calls_are_no_answer_and_both_get_the_reason() -> None:
     assert "answer only with the tool book_job" in info["error"]["message"]
     assert roles(env.messages())[-2:] == ["tool", "tool"]
     assert_sound(env.messages())
+
+
+def test_of_thousands_of_tool_calls_only_a_few_are_sent_back() -> None:
+    env = text_env(memory_days=None)
+    env.reset(seed=10_000)
+    many = call_message("reject_call", "{}")
+    many["tool_calls"] *= 5_000
+    env.step(many)
+    assert_sound(env.messages())
+    assert len(env.messages()) < 3 * MOST_CALLS
 
 
 def test_a_long_reply_is_cut_in_the_chat() -> None:

@@ -183,6 +183,9 @@ def _builtin(name: str) -> Scenario:
 
 def _read(path: Path) -> str:
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            # A pipe or a device: reading would wait for ever, or never end.
+            raise _unreadable(f"{shown_key(str(path))} is no regular file.")
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
