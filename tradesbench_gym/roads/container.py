@@ -242,7 +242,8 @@ def _assemble(manifest: dict[str, Any], columns: dict[str, npt.NDArray[Any]]) ->
 
 def about_from(manifest: dict[str, Any]) -> About:
     """The `About` of a manifest."""
-    return About(**{name: manifest[name] for name in ABOUT_NAMES})
+    named = {name: manifest[name] for name in ABOUT_NAMES}
+    return About(**named, extract=manifest.get("extract", {}))
 
 
 def zones_from(manifest: dict[str, Any]) -> tuple[Zone, ...]:
