@@ -96,7 +96,8 @@ def build_from_extract(
         f"{size / 1e6:.1f} MB, digest {built.digest[:12]}…"
     )
     for label, number in built.counts.items():
-        typer.echo(f"  {number:>9,}  {label}")
+        if number:
+            typer.echo(f"  {number:>9,}  {label}")
     Console().print(circuity_table(bands))
     typer.echo(about.attribution)
 

@@ -44,7 +44,7 @@ LETTER_DEGREES: Final = 0.0033
 LINE_DEGREES: Final = 0.017
 # The sizes above are those of a map of this extent; others are drawn in proportion to theirs.
 EXTENT_DEGREES: Final = (0.63, 0.97)
-WIDEST_LINES: Final = 5.0
+WIDEST_LINES: Final = 3.0
 
 
 def draw_map(road_map: RoadMap, path: Path, *, anchors: bool = False) -> None:
@@ -270,18 +270,24 @@ def _names(
 
 
 def _frame(axes: Axes, road_map: RoadMap, scale: float) -> None:
-    nodes = road_map.network.nodes if len(road_map.network.nodes) else road_map.places
-    lat, lon = nodes["lat_e6"] / MICRODEGREES, nodes["lon_e6"] / MICRODEGREES
+    lat, lon = (
+        np.concatenate([road_map.network.nodes[axis], road_map.places[axis]]) / MICRODEGREES
+        for axis in ("lat_e6", "lon_e6")
+    )
     middle = math.radians((float(lat.min()) + float(lat.max())) / 2)
     axes.set_aspect(1 / math.cos(middle))
     margin = 0.01 * scale
     axes.set_xlim(lon.min() - margin, lon.max() + margin)
     axes.set_ylim(lat.min() - margin, lat.max() + margin)
+    axes.ticklabel_format(useOffset=False)
+    axes.locator_params(axis="x", nbins=6)
     axes.set_xlabel("longitude (degrees)")
     axes.set_ylabel("latitude (degrees)")
+    count = len(road_map.zones)
+    zones = f"{count} service zone{'' if count == 1 else 's'}"
     axes.set_title(
         f"{road_map.about.title}\n{len(road_map.places):,} addresses, "
-        f"{len(road_map.anchors):,} anchors, {len(road_map.zones)} service zones",
+        f"{len(road_map.anchors):,} anchors, {zones}",
         fontsize=15,
     )
     axes.legend(loc="lower left", fontsize=11, framealpha=0.95)

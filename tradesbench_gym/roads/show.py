@@ -19,6 +19,7 @@ def zone_table(zones: Sequence[dict[str, Any]]) -> Table:
         title="Service zones",
         caption="res. homes, apt. flats, com. businesses",
         box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
         pad_edge=False,
     )
     table.add_column("", justify="right")

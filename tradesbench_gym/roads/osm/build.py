@@ -231,7 +231,7 @@ def _assemble(placed: Placed, metres: Int32Array, about: About) -> RoadMap:
         },
         np.ascontiguousarray(metres, dtype=np.int32),
         table=placed.table,
-        network=as_network(placed.roads),
+        network=as_network(placed.every),
         plane=placed.plane,
         about=about,
     )

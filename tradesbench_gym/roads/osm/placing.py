@@ -41,9 +41,13 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A map but for its distance matrix: columns of `places`, anchors as nodes of `roads`."""
+    """A map but for its distance matrix: columns of `places`, anchors as nodes of `roads`.
+
+    `roads` is the part of `every` that hangs together, the one that routes are made on.
+    """
 
     roads: Roads
+    every: Roads
     plane: Plane
     zones: tuple[Zone, ...]
     places: dict[str, Int64Array]
@@ -61,7 +65,8 @@ def place(extract: Extract, area: Area, anchors: int) -> Placed:
     """
     bounds = area.bounds
     plane = plane_at((bounds.south + bounds.north) // 2, (bounds.west + bounds.east) // 2)
-    roads, share = main_part(lay_roads(extract.ways))
+    every = lay_roads(extract.ways)
+    roads, share = main_part(every)
     found, zone, counts = _in_zones(extract.addresses, area, plane)
     snapped = snap(roads, plane, found.lat_e6, found.lon_e6)
     near = snapped.off <= CUT_OFF_METRES * DM_PER_METRE
@@ -86,9 +91,9 @@ def place(extract: Extract, area: Area, anchors: int) -> Placed:
         "house numbers that are none": extract.unreadable,
         **counts,
         **named.counts,
-        "per mille of road metres connected": round(1000 * share),
+        "% of road metres connected": round(100 * share),
     }
-    return Placed(roads, plane, zones, places, named.table, nodes, anchor_zone, counts)
+    return Placed(roads, every, plane, zones, places, named.table, nodes, anchor_zone, counts)
 
 
 def _in_zones(

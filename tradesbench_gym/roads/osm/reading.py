@@ -11,6 +11,7 @@ import datetime as dt
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -248,7 +249,7 @@ class _Reader:
     def _interpolated(self, tags: dict[str, str], points: list[tuple[int, int, int]]) -> None:
         """Houses between the numbered nodes of an interpolation way, named as its first node is."""
         numbered = [(k, *self._houses[p[0]]) for k, p in enumerate(points) if p[0] in self._houses]
-        for (start, first, row), (end, last, _) in zip(numbered, numbered[1:], strict=False):
+        for (start, first, row), (end, last, _) in pairwise(numbered):
             line = [(lat, lon) for _, lat, lon in points[start : end + 1]]
             for number, lat, lon in between(tags[INTERPOLATION], first, last, line):
                 self._copy(row, number, lat, lon)
@@ -268,7 +269,7 @@ class _Reader:
             return
         self._stamp(way)
         if use.direction == AGAINST:
-            points = points[::-1]
+            points.reverse()
         self._id.append(way.id)
         self._way["road"].append(int(use.road))
         self._way["speed"].append(use.speed)
