@@ -47,7 +47,10 @@ class Addresses:
 class Ways:
     """Drivable ways: one row each, and the nodes of way w in rows start[w] … start[w + 1] - 1.
 
-    `blocked` lists the nodes that no car passes.
+    Nodes stand in the direction of travel; `reversed` is 1 where the way is drawn against it.
+    `speed` is in tenths of km/h. `blocked` lists the nodes that no car passes, `wait_*` those where
+    it loses seconds, ahead and against the direction of the way; `ban_*` the turns by way, node and
+    way that are forbidden (`ban_only` 1: every other turn there is).
     """
 
     id: Int64Array
@@ -55,6 +58,7 @@ class Ways:
     speed: Int64Array
     oneway: Int64Array
     restricted: Int64Array
+    reversed: Int64Array
     name: Int64Array
     start: Int64Array
     ref: Int64Array
@@ -62,6 +66,13 @@ class Ways:
     lon_e6: Int64Array
     names: tuple[str, ...]
     blocked: Int64Array
+    wait_ref: Int64Array
+    wait_ahead: Int64Array
+    wait_against: Int64Array
+    ban_from: Int64Array
+    ban_via: Int64Array
+    ban_to: Int64Array
+    ban_only: Int64Array
 
 
 @dataclass(frozen=True, slots=True)

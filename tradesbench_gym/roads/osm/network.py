@@ -8,7 +8,7 @@ knows ways and arrays, no address and no file.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -19,6 +19,7 @@ from tradesbench_gym.roads.osm.extract import Ways
 from tradesbench_gym.roads.routing import largest_part
 
 DM_PER_METRE: Final = 10
+TENTHS: Final = 10
 # WGS 84: metres in a degree at a latitude, as series of its cosine.
 LAT_SERIES: Final = (111_132.92, -559.82, 1.175, -0.0023)
 LON_SERIES: Final = (111_412.84, -93.5, 0.118)
@@ -28,8 +29,11 @@ LON_SERIES: Final = (111_412.84, -93.5, 0.118)
 class Roads:
     """A road network for cars: nodes in microdegrees, edges between them, int64 throughout.
 
-    `dm` is an edge's length in decimetres, `oneway` 1 where only tail to head is allowed,
-    `restricted` 1 on private roads, `name` its place in `names`, -1 for none.
+    `dm` is an edge's length in decimetres, `speed` tenths of km/h, `oneway` 1 where only tail to
+    head is allowed, `restricted` 1 on private roads, `wait` and `wait_back` the milliseconds lost
+    where it ends and, driven back, where it begins, `way` the id of its way, `name` its place in
+    `names`, -1 for none. `bans` has a row (way, node, way, 1 for "only there") for every turn that
+    is regulated.
     """
 
     lat_e6: Int64Array
@@ -41,11 +45,18 @@ class Roads:
     road: Int64Array
     oneway: Int64Array
     restricted: Int64Array
+    wait: Int64Array
+    wait_back: Int64Array
+    way: Int64Array
     name: Int64Array
     names: tuple[str, ...]
+    bans: Int64Array
 
 
-EDGE_COLUMNS: Final = ("tail", "head", "dm", "speed", "road", "oneway", "restricted", "name")
+EDGE_COLUMNS: Final = (
+    "tail", "head", "dm", "speed", "road", "oneway", "restricted", "wait", "wait_back", "way",
+    "name",
+)  # fmt: skip
 
 
 def lat_scale(lat: float) -> float:
@@ -78,6 +89,9 @@ def lay_roads(ways: Ways) -> Roads:
     at = np.flatnonzero(inner)
     tail, head = row[at].astype(np.int64), row[at + 1].astype(np.int64)
     way = np.repeat(np.arange(len(ways.speed)), np.diff(ways.start))[at]
+    ahead, against = _waits(ways, ref)
+    wait = np.where(ways.reversed[way] == 1, against[head], ahead[head])
+    wait_back = against[tail]
     # Before and behind a barrier are two nodes of their own for every stretch that touches it.
     count = len(ref)
     closed = np.isin(ref, ways.blocked)
@@ -87,13 +101,29 @@ def lay_roads(ways: Ways) -> Roads:
         ends[shut] = count + np.arange(len(shut))
         count += len(shut)
     keep = tail != head
-    tail, head, way = tail[keep], head[keep], way[keep]
+    tail, head, way, wait, wait_back = (c[keep] for c in (tail, head, way, wait, wait_back))
     name = np.array([NO_NAME if not word else k for k, word in enumerate(ways.names)], np.int64)
     return Roads(
         lat, lon, tail, head, _lengths(lat, lon, tail, head),
-        ways.speed[way], ways.road[way], ways.oneway[way], ways.restricted[way],
-        name[ways.name[way]], ways.names,
+        ways.speed[way], ways.road[way], ways.oneway[way], ways.restricted[way], wait,
+        wait_back, ways.id[way], name[ways.name[way]], ways.names, _bans(ways, ref),
     )  # fmt: skip
+
+
+def _waits(ways: Ways, ref: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Milliseconds lost at every node, ahead and against the direction its way is drawn in."""
+    result = np.zeros((2, len(ref)), dtype=np.int64)
+    here = np.isin(ways.wait_ref, ref)
+    at = np.searchsorted(ref, ways.wait_ref[here])
+    result[0, at] = 1000 * ways.wait_ahead[here]
+    result[1, at] = 1000 * ways.wait_against[here]
+    return result[0], result[1]
+
+
+def _bans(ways: Ways, ref: Int64Array) -> Int64Array:
+    here = np.isin(ways.ban_via, ref)
+    via = np.searchsorted(ref, ways.ban_via[here])
+    return np.stack([ways.ban_from[here], via, ways.ban_to[here], ways.ban_only[here]], axis=1)
 
 
 def _lengths(lat: Int64Array, lon: Int64Array, tail: Int64Array, head: Int64Array) -> Int64Array:
@@ -111,8 +141,9 @@ def as_network(roads: Roads, *, decimetres: bool = False) -> Network:
     nodes = np.empty(len(roads.lat_e6), NODE)
     nodes["lat_e6"], nodes["lon_e6"] = roads.lat_e6, roads.lon_e6
     edges = np.empty(len(roads.tail), EDGE)
-    for column in ("tail", "head", "name", "speed", "road", "oneway"):
+    for column in ("tail", "head", "name", "road", "oneway"):
         edges[column] = getattr(roads, column)
+    edges["speed"] = np.maximum(np.rint(roads.speed / TENTHS), 1)
     metres = np.maximum(np.rint(roads.dm / DM_PER_METRE), 1)
     edges["metres"] = roads.dm if decimetres else metres
     return Network(nodes, edges, roads.names)
@@ -132,9 +163,7 @@ def main_part(roads: Roads) -> tuple[Roads, float]:
     columns["name"] = place[columns["name"]]
     share = float(roads.dm[stays].sum() / roads.dm.sum())
     names = tuple(roads.names[k] for k in used.tolist())
-    return Roads(roads.lat_e6[inside], roads.lon_e6[inside], **columns, names=names), share
-
-
-def arrays_of_roads(roads: Roads) -> dict[str, Int64Array]:
-    """The arrays of a network by name, names of roads left out."""
-    return {f.name: getattr(roads, f.name) for f in fields(roads) if f.name != "names"}
+    bans = roads.bans[inside[roads.bans[:, 1]]]
+    bans[:, 1] = number[bans[:, 1]]
+    lat, lon = roads.lat_e6[inside], roads.lon_e6[inside]
+    return Roads(lat, lon, **columns, names=names, bans=bans), share

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -24,7 +24,7 @@ from tradesbench_gym.roads.osm.area import Box
 from tradesbench_gym.roads.osm.extract import Addresses, Extract, Ways, Words
 from tradesbench_gym.roads.osm.houses import Number, kind_of, numbers
 from tradesbench_gym.roads.osm.interpolation import between
-from tradesbench_gym.roads.osm.tags import AGAINST, BOTH, blocks, drive
+from tradesbench_gym.roads.osm.tags import AGAINST, BOTH, blocks, drive, wait
 
 if TYPE_CHECKING:
     import osmium
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 HOUSE: Final = "addr:housenumber"
 INTERPOLATION: Final = "addr:interpolation"
 E6_PER_E7: Final = 10
+TENTHS: Final = 10
 REPORT_EVERY: Final = 20_000
 Report = Callable[[int, int], None]
 
@@ -76,7 +77,7 @@ def read_extract(path: Path, bounds: Box, roads: Box, report: Report = lambda *_
     osmium = load_osmium()
     with readable(path):
         reader = _Reader(bounds, roads, _building_rings(osmium, path))
-        wanted = osmium.filter.KeyFilter(HOUSE, INTERPOLATION, "highway", "barrier")
+        wanted = osmium.filter.KeyFilter(HOUSE, INTERPOLATION, "highway", "barrier", "restriction")
         # Locations first: the filter then keeps all other nodes from ever becoming Python objects.
         objects = (
             osmium.FileProcessor(str(path)).with_locations("sparse_mem_array").with_filter(wanted)
@@ -142,12 +143,15 @@ class _Reader:
             for name in ("lat_e6", "lon_e6", "number", "suffix", "street", "city", "zip", "kind")
         }
         self._way: dict[str, array[int]] = {
-            name: array("i") for name in ("road", "speed", "oneway", "restricted", "name")
+            name: array("i")
+            for name in ("road", "speed", "oneway", "restricted", "reversed", "name")
         }
         self._id = array("q")
         self._refs, self._lats, self._lons = array("q"), array("i"), array("i")
         self._starts = array("q", [0])
         self._blocked: set[int] = set()
+        self._waits: list[tuple[int, int, int]] = []
+        self._bans: list[tuple[int, int, int, int]] = []
         self._houses: dict[int, tuple[Number, int]] = {}
         self._unreadable = 0
         self._seen = [2**31, 2**31, -(2**31), -(2**31)]
@@ -169,6 +173,8 @@ class _Reader:
             self._node(thing)
         elif thing.is_way():
             self._line(thing)
+        elif "restriction" in thing.tags:
+            self._ban(thing)
 
     def _node(self, node: osmium.osm.Node) -> None:
         location = node.location
@@ -182,6 +188,23 @@ class _Reader:
             self._house(dict(tags), lat, lon, node.id)
         if ("barrier" in tags or "access" in tags) and blocks(dict(tags)):
             self._blocked.add(node.id)
+        if "highway" in tags or "barrier" in tags:
+            lost = wait(dict(tags))
+            if any(lost):
+                self._waits.append((node.id, *lost))
+
+    def _ban(self, relation: osmium.osm.Relation) -> None:
+        """A forbidden or compulsory turn at a node; those that lead over ways are left out."""
+        kind = relation.tags["restriction"]
+        if not kind.startswith(("no_", "only_")):
+            return
+        ends: dict[tuple[str, str], list[int]] = {}
+        for member in relation.members:
+            ends.setdefault((member.role, member.type), []).append(member.ref)
+        for via in ends.get(("via", "n"), []):
+            for start in ends.get(("from", "w"), []):
+                for end in ends.get(("to", "w"), []):
+                    self._bans.append((start, via, end, int(kind.startswith("only_"))))
 
     def _line(self, way: osmium.osm.Way) -> None:
         tags = way.tags
@@ -270,9 +293,10 @@ class _Reader:
         self._stamp(way)
         if use.direction == AGAINST:
             points.reverse()
+        self._way["reversed"].append(int(use.direction == AGAINST))
         self._id.append(way.id)
         self._way["road"].append(int(use.road))
-        self._way["speed"].append(use.speed)
+        self._way["speed"].append(round(use.speed * TENTHS))
         self._way["oneway"].append(int(use.direction != BOTH))
         self._way["restricted"].append(int(use.restricted))
         self._way["name"].append(self._words["name"].index(use.name))
@@ -302,10 +326,17 @@ class _Reader:
                 lon_e6=_int64(self._lons),
                 names=words["name"].tuple(),
                 blocked=np.array(sorted(self._blocked), dtype=np.int64),
+                **_columns(self._waits, ("wait_ref", "wait_ahead", "wait_against")),
+                **_columns(self._bans, ("ban_from", "ban_via", "ban_to", "ban_only")),
             ),
             date=date,
             unreadable=self._unreadable,
         )
+
+
+def _columns(rows: Sequence[tuple[int, ...]], names: tuple[str, ...]) -> dict[str, Int64Array]:
+    table = np.array(sorted(set(rows)), dtype=np.int64).reshape(-1, len(names))
+    return dict(zip(names, table.T.copy(), strict=True))
 
 
 def _int64(column: array[int]) -> Int64Array:

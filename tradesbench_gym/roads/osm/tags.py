@@ -57,6 +57,9 @@ PASSABLE_BARRIERS: Final = frozenset({
     "cattle_grid", "border_control", "toll_booth", "sally_port", "no", "entrance",
     "height_restrictor", "arch", "gate", "lift_gate", "kerb",
 })  # fmt: skip
+GATES: Final = frozenset({"gate", "lift_gate"})
+GATE_SECONDS: Final = 60
+WAITS: Final = {"traffic_signals": 2, "stop": 2, "give_way": 1}
 FORWARD: Final = frozenset({"yes", "1", "true"})
 BOTH: Final = 0
 AHEAD: Final = 1
@@ -71,7 +74,7 @@ class Drive(NamedTuple):
     """
 
     road: Road
-    speed: int
+    speed: float
     direction: int
     restricted: bool
     name: str
@@ -92,7 +95,7 @@ def drive(tags: Tags) -> Drive | None:
     road, kmh = known or (Road.LOCAL, OTHER_KMH)
     direction = _direction(tags, highway)
     speed = _speed(tags, kmh) * _factor(tags, direction)
-    return Drive(road, max(1, round(speed)), direction, restricted, street_name(tags))
+    return Drive(road, max(1.0, speed), direction, restricted, street_name(tags))
 
 
 def street_name(tags: Tags) -> str:
@@ -107,6 +110,26 @@ def blocks(tags: Tags) -> bool:
         return access in CLOSED and access not in RESTRICTED
     barrier = tags.get("barrier")
     return barrier is not None and barrier not in PASSABLE_BARRIERS
+
+
+class Wait(NamedTuple):
+    """Seconds that a car loses at a node, by the direction in which its way is drawn."""
+
+    ahead: int
+    against: int
+
+
+def wait(tags: Tags) -> Wait:
+    """What a car loses at a node with these tags: signals, signs, gates."""
+    seconds = WAITS.get(tags.get("highway", ""), 0)
+    if tags.get("highway") == "stop" and tags.get("stop") == "minor":
+        seconds = 0  # only for those who come by the smaller road, which the tags do not name
+    direction = tags.get("traffic_signals:direction") or tags.get("direction")
+    gate = GATE_SECONDS if tags.get("barrier") in GATES and not _access(tags) else 0
+    return Wait(
+        gate + (0 if direction == "backward" else seconds),
+        gate + (0 if direction == "forward" else seconds),
+    )
 
 
 def _blocked(tags: Tags) -> bool:
