@@ -47,7 +47,10 @@ def test_an_unknown_map_is_one_sentence_and_exit_2(command: list[str]) -> None:
 def test_an_unknown_builder_is_one_sentence_and_exit_2() -> None:
     result = RUNNER.invoke(map_app, ["build", "atlantis"])
     assert result.exit_code == 2
-    assert result.stderr == "error: There is no builder for 'atlantis': build one of phoenix.\n"
+    assert result.stderr == (
+        "error: There is no builder for 'atlantis': build one of phoenix, or give --pbf and --area "
+        "to build a map from OpenStreetMap.\n"
+    )
 
 
 def test_a_missing_folder_is_told_before_the_long_build(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from tradesbench_gym.roads import Kind, MapError, RoadMap, open_map
 from tradesbench_gym.roads.layout import Road
-from tradesbench_gym.roads.phoenix.area import inside, within
 from tradesbench_gym.roads.phoenix.spec import load_spec
+from tradesbench_gym.roads.shapes import inside, within
 from tradesbench_gym.roads.shipped import SHIPPED, Shipped
 
 FILE = SHIPPED["phoenix"].path

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from tradesbench_gym.company.params import compile_params
 from tradesbench_gym.company.scenario import Scenario, load_scenario
+from tradesbench_gym.company.settling import settle
 from tradesbench_gym.core import jit
 from tradesbench_gym.core import step as learning
 from tradesbench_gym.core.layout import (
@@ -157,6 +158,8 @@ def open_business(
 ) -> Business:
     """The business of a scenario on a map; days and start date are the scenario's unless given.
 
+    On a map that none of its technicians lives near the company has moved: see `settle`.
+
     Raises:
         ScenarioError: an unknown scenario, a wrong number in it, or days or a date that cannot be.
         MapError: a map that cannot be opened.
@@ -169,7 +172,8 @@ def open_business(
             f"map must be a name, a path or a RoadMap, not {shown(given)}", code="map", field="map"
         )
     roadmap = map if isinstance(map, RoadMap) else open_map(map)
-    return _opened(loaded, roadmap, _days(loaded, days), _date(loaded, start_date))
+    settled = settle(loaded, roadmap)
+    return _opened(settled, roadmap, _days(settled, days), _date(settled, start_date))
 
 
 @lru_cache(maxsize=8)

@@ -27,7 +27,7 @@ WORDS: Final = {
     "TENTH": "10TH", "SAINT": "ST", "MOUNT": "MT", "FORT": "FT",
 }  # fmt: skip
 STATES: Final = {"ARIZONA": "AZ", "NEW YORK": "NY", "CALIFORNIA": "CA"}
-HOUSE: Final = re.compile(r"(\d+)(-\d+[A-Z]?|[A-Z]{1,2})?$")
+HOUSE: Final = re.compile(r"(\d+)(-\d+[A-Z]{0,2}|/\d+|[A-Z]{1,2})?$")
 FRACTION: Final = re.compile(r"\d/\d$")
 SUGGESTIONS: Final = 3
 

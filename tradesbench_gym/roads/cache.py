@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import tempfile
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -35,6 +37,7 @@ from tradesbench_gym.roads.layout import Int32Array, Plane, Records, read_only
 
 ENTRY: Final = "entry.json"
 ENTRY_LAYOUT: Final = 3
+UNPACKING: Final = ".unpacking-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +99,41 @@ def load(path: Path, expected_digest: str | None = None) -> Unpacked:
     found = _open_entry(entry, digest)
     if found is not None:
         return found
-    unpacked = derive(*read_content(path))
-    try:
-        _store(folder, entry, unpacked)
-    except OSError as error:
-        _tell(f"cannot write to {folder}: {error.strerror or error}")
-        return unpacked
+    with _alone(folder):
+        found = _open_entry(entry, digest)  # somebody else's, made while we waited
+        if found is not None:
+            return found
+        unpacked = derive(*read_content(path))
+        try:
+            _store(folder, entry, unpacked)
+        except OSError as error:
+            _tell(f"cannot write to {folder}: {error.strerror or error}")
+            return unpacked
     return _open_entry(entry, digest) or unpacked
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One process unpacks at a time, and clears away what a killed one left half-done.
+
+    Where there are no such locks everybody unpacks for himself and nothing is cleared away.
+    """
+    try:
+        import fcntl  # not on Windows
+
+        handle = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        yield
+        return
+    try:
+        # The folder itself is locked: the system frees it whatever becomes of us.
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            for left in folder.glob(f"{UNPACKING}*"):
+                shutil.rmtree(left, ignore_errors=True)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _in_memory(path: Path, reason: str) -> Unpacked:
@@ -173,7 +204,7 @@ def _from_arrays(
 
 def _store(folder: Path, entry: Path, unpacked: Unpacked) -> None:
     """Write a cache entry under a temporary name and move it into place."""
-    temporary = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=folder))
+    temporary = Path(tempfile.mkdtemp(prefix=UNPACKING, dir=folder))
     try:
         sizes = {}
         for name, array in arrays_of(unpacked).items():

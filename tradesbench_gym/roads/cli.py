@@ -1,4 +1,4 @@
-"""`tradesbench map`: what a map holds, a picture of it, and building the one that ships.
+"""`tradesbench map`: what a map holds, a picture of it, two maps compared, and building one.
 
 The commands only talk to people; what they show or do is in the other modules of this package.
 """
@@ -6,20 +6,27 @@ The commands only talk to people; what they show or do is in the other modules o
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import numpy as np
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from tradesbench_gym.errors import TradesBenchError
+from tradesbench_gym.roads.circuity import circuity
 from tradesbench_gym.roads.content import PLANE_NAMES
 from tradesbench_gym.roads.layout import Kind
-from tradesbench_gym.roads.roadmap import RoadMap, open_map, write_map
-from tradesbench_gym.roads.shipped import SHIPPED
+from tradesbench_gym.roads.roadmap import RoadMap, open_map
+from tradesbench_gym.roads.show import (
+    circuity_table,
+    comparison_table,
+    differences_text,
+    shown,
+    zone_table,
+)
 
 map_app = typer.Typer(
     add_completion=False,
@@ -30,12 +37,14 @@ map_app = typer.Typer(
 )
 
 NameArgument = Annotated[str, typer.Argument(help="A shipped map or the path of a .tbmap file.")]
-BUILDERS = ("phoenix",)
 
 
 @map_app.command()
 def info(
     name: NameArgument = "phoenix",
+    with_circuity: Annotated[
+        bool, typer.Option("--circuity", help="Road over straight line, by distance.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Show what a map holds: zones, counts, plane, source and licence.
@@ -44,18 +53,27 @@ def info(
     """
     road_map = _open(name)
     facts = summary(road_map)
+    bands = circuity(road_map) if with_circuity else ()
+    if with_circuity:
+        facts["circuity"] = [asdict(band) for band in bands]
     if as_json:
         typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
         return
     console = Console()
     console.print(f"[bold]{road_map.about.title}[/bold] ({road_map.name})", highlight=False)
     lines = Table.grid(padding=(0, 2))
+    lines.add_column(no_wrap=True)
+    lines.add_column(overflow="fold")
     for key in ("addresses", "anchors", "streets", "junctions", "road_stretches", "digest"):
-        lines.add_row(key.replace("_", " "), _shown(facts[key]))
+        lines.add_row(key.replace("_", " "), shown(facts[key]))
+    engine = " ".join(facts["routing"].get(key, "") for key in ("engine", "version")).strip()
+    lines.add_row("routing", engine or "unknown")
     for key in ("source", "licence", "attribution"):
         lines.add_row(key, str(facts[key]))
     console.print(lines)
-    console.print(_zone_table(facts))
+    console.print(zone_table(facts["zones"]))
+    if with_circuity:
+        console.print(circuity_table(bands))
 
 
 @map_app.command()
@@ -80,42 +98,81 @@ def draw(
 
 @map_app.command()
 def build(
-    name: Annotated[str, typer.Argument(help="The map to build.")],
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where to write it [NAME.tbmap].")
+    target: Annotated[
+        str, typer.Argument(help="With --pbf the file to write; else the map that ships, by name.")
+    ],
+    pbf: Annotated[
+        Path | None, typer.Option("--pbf", help="An OpenStreetMap extract (.osm.pbf, .osm).")
     ] = None,
+    area: Annotated[
+        str | None, typer.Option("--area", help="The area's TOML file, or one that ships: phoenix.")
+    ] = None,
+    anchors: Annotated[
+        int | None, typer.Option("--anchors", help="Number of anchors [the area's, 2,116].")
+    ] = None,
+    engine: Annotated[
+        str, typer.Option("--engine", help="What finds the routes: scipy or osrm.")
+    ] = "scipy",
+    osrm: Annotated[
+        Path | None,
+        typer.Option("--osrm", help="OSRM: the wheel of osrm-bindings, or a folder of programs."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Where to write the map [NAME.tbmap].")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
-    """Build a map from its facts and write it to a file.
+    """Build a map: from an OpenStreetMap extract, or the one that ships from its facts.
+
+    Example: tradesbench map build --pbf arizona-latest.osm.pbf --area phoenix.toml real.tbmap
 
     Example: tradesbench map build phoenix -o phoenix.tbmap
     """
-    if name not in BUILDERS:
-        _refuse(f"There is no builder for '{name}': build one of {', '.join(BUILDERS)}.")
-    from tradesbench_gym.roads.phoenix.build import build_phoenix
+    from tradesbench_gym.roads.build_cli import build_from_extract, build_shipped
 
-    path = output or Path(f"{name}.tbmap")
-    if not path.absolute().parent.is_dir():
-        _refuse(f"There is no folder {path.absolute().parent} to write the map to.")
     try:
-        with _progress() as progress:
-            tasks: dict[str, Any] = {}
-
-            def report(stage: str, done: int, total: int) -> None:
-                if stage not in tasks:
-                    tasks[stage] = progress.add_task(stage, total=total)
-                progress.update(tasks[stage], completed=done)
-
-            road_map = build_phoenix(report)
-            report("file", 0, 1)
-            digest = write_map(path, road_map)
-            report("file", 1, 1)
+        if pbf is None and (area, anchors, osrm) == (None, None, None):
+            build_shipped(target, output, as_json)
+        elif pbf is None or area is None:
+            _refuse("A map from OpenStreetMap needs both --pbf and --area.")
+        else:
+            build_from_extract(pbf, area, output or Path(target), anchors, engine, osrm, as_json)
     except TradesBenchError as error:
         _refuse(error.message)
-    shipped = SHIPPED[name].digest
-    verdict = "the same as the map that ships" if digest == shipped else "not the map that ships"
-    size = path.stat().st_size / 1e6
-    typer.echo(f"Built {path}: {len(road_map):,} addresses, {size:.1f} MB, digest {digest}")
-    typer.echo(f"It is {verdict}.")
+
+
+@map_app.command()
+def compare(
+    first: Annotated[str, typer.Argument(help="A shipped map or the path of a .tbmap file.")],
+    second: Annotated[str, typer.Argument(help="Another.")],
+    picture: Annotated[
+        Path | None, typer.Option("--draw", help="Draw both side by side into an image file.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+) -> None:
+    """Show two maps side by side: sizes, distances, circuity, pairs without a way.
+
+    Example: tradesbench map compare phoenix real.tbmap --draw both.png
+    """
+    from tradesbench_gym.roads.compare import compare as compared
+    from tradesbench_gym.roads.draw import draw_maps
+
+    maps = [_open(first), _open(second)]
+    facts = compared(*maps)
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        console = Console()
+        console.print(comparison_table(facts))
+        console.print(differences_text(facts["pairs"]), highlight=False)
+    if picture is None:
+        return
+    try:
+        draw_maps(maps, picture)
+    except TradesBenchError as error:
+        _refuse(error.message)
+    if not as_json:
+        typer.echo(f"Drew both into {picture}.")
 
 
 def summary(road_map: RoadMap) -> dict[str, Any]:
@@ -134,6 +191,7 @@ def summary(road_map: RoadMap) -> dict[str, Any]:
         "road_stretches": len(content.network.edges),
         "plane": {name: getattr(road_map.plane, name) for name in PLANE_NAMES},
         "routing": dict(road_map.about.routing),
+        "extract": dict(road_map.about.extract),
         "source": road_map.source,
         "licence": road_map.licence,
         "attribution": road_map.attribution,
@@ -150,31 +208,6 @@ def summary(road_map: RoadMap) -> dict[str, Any]:
             for number, zone in enumerate(road_map.zones)
         ],
     }
-
-
-def _zone_table(facts: dict[str, Any]) -> Table:
-    table = Table("zone", "name", "centre", title="Service zones")
-    for heading in ("share %", "addresses", "residential", "apartment", "commercial"):
-        table.add_column(heading, justify="right")
-    for zone in facts["zones"]:
-        counts = [f"{zone[k]:,}" for k in ("addresses", "residential", "apartment", "commercial")]
-        centre = f"{zone['lat']:.3f}, {zone['lon']:.3f}"
-        table.add_row(str(zone["zone"]), zone["name"], centre, f"{zone['share']:g}", *counts)
-    return table
-
-
-def _shown(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("{task.description:>14}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-    )
 
 
 def _open(name: str) -> RoadMap:

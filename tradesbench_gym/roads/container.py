@@ -144,6 +144,9 @@ COMPRESSION: Final = zipfile.ZIP_LZMA
 def read_manifest(path: Path) -> dict[str, Any]:
     """The manifest of a map file; raises MapError for anything that is not one of our version."""
     try:
+        if not path.is_dir() and path.exists() and not path.is_file():
+            # A pipe or a device: reading would wait for ever, or never end.
+            raise MapError(f"{path} is not a regular file.", code="map_unreadable")
         with zipfile.ZipFile(path) as archive:
             manifest = json.loads(archive.read(MANIFEST))
     except FileNotFoundError:
@@ -242,7 +245,8 @@ def _assemble(manifest: dict[str, Any], columns: dict[str, npt.NDArray[Any]]) ->
 
 def about_from(manifest: dict[str, Any]) -> About:
     """The `About` of a manifest."""
-    return About(**{name: manifest[name] for name in ABOUT_NAMES})
+    named = {name: manifest[name] for name in ABOUT_NAMES}
+    return About(**named, extract=manifest.get("extract", {}))
 
 
 def zones_from(manifest: dict[str, Any]) -> tuple[Zone, ...]:

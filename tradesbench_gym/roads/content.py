@@ -43,7 +43,10 @@ PLANE_NAMES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Where a map comes from and under which terms it may be passed on."""
+    """Where a map comes from and under which terms it may be passed on.
+
+    `extract` pins the data file a map was built from: its name, SHA-256 and date.
+    """
 
     name: str
     title: str
@@ -52,6 +55,7 @@ class About:
     licence: str
     attribution: str
     routing: dict[str, str] = field(default_factory=dict)
+    extract: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +122,7 @@ def describe(content: Content) -> dict[str, Any]:
         "format": FORMAT,
         "version": FORMAT_VERSION,
         **{name: getattr(about, name) for name in ABOUT_NAMES},
+        **({"extract": about.extract} if about.extract else {}),
         "plane": {name: getattr(content.plane, name) for name in PLANE_NAMES},
         "zones": [
             {"name": z.name, "lat_e6": to_e6(z.lat), "lon_e6": to_e6(z.lon), "share": z.share}

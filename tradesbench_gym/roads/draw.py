@@ -7,6 +7,7 @@ known.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's palette, which colour-blind readers tell apart; class -> colour, width, label.
 STYLE: Final[dict[Road, tuple[str, float, str]]] = {
-    Road.LOCAL: ("#d9d9d9", 0.25, "residential street"),
-    Road.COLLECTOR: ("#b5b5b5", 0.4, "half-mile collector"),
+    Road.LOCAL: ("#d9d9d9", 0.25, "local street"),
+    Road.COLLECTOR: ("#b5b5b5", 0.4, "collector"),
     Road.ARTERIAL: ("#5a5a5a", 0.9, "arterial"),
     Road.FREEWAY: ("#d55e00", 2.4, "freeway"),
 }
@@ -41,10 +42,18 @@ LABEL_METRES: Final = 28_000
 SHORTEST_LABELLED_METRES: Final = 4_000
 LETTER_DEGREES: Final = 0.0033
 LINE_DEGREES: Final = 0.017
+# The sizes above are those of a map of this extent; others are drawn in proportion to theirs.
+EXTENT_DEGREES: Final = (0.63, 0.97)
+WIDEST_LINES: Final = 3.0
 
 
 def draw_map(road_map: RoadMap, path: Path, *, anchors: bool = False) -> None:
     """Draw `road_map` into an image file; raises MapError without matplotlib or with a bad path."""
+    draw_maps([road_map], path, anchors=anchors)
+
+
+def draw_maps(road_maps: Sequence[RoadMap], path: Path, *, anchors: bool = False) -> None:
+    """Draw maps side by side into an image file; raises MapError as `draw_map` does."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -54,35 +63,49 @@ def draw_map(road_map: RoadMap, path: Path, *, anchors: bool = False) -> None:
             code="plot_missing",
         ) from None
     # Drawn without pyplot: no window, no global state, whatever the user's settings.
-    figure = Figure(figsize=(15, 12.5), dpi=130)
+    figure = Figure(figsize=(15 * len(road_maps), 12.5), dpi=130)
     FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
     try:
-        labels = Labels(axes)
-        _zones(axes, road_map, labels)
-        _roads(axes, road_map, labels)
-        _landmarks(axes, road_map, labels)
-        if anchors:
-            _anchors(axes, road_map)
-        _frame(axes, road_map)
+        for place, road_map in enumerate(road_maps, start=1):
+            _draw(figure.add_subplot(1, len(road_maps), place), road_map, anchors)
         figure.tight_layout()
         figure.savefig(path)
     except (OSError, ValueError) as error:
         raise MapError(f"Cannot draw into {path}: {error}.", code="plot_unwritable") from error
 
 
+def _draw(axes: Axes, road_map: RoadMap, anchors: bool) -> None:
+    scale = _scale(road_map)
+    labels = Labels(axes, scale)
+    _zones(axes, road_map, labels)
+    _roads(axes, road_map, labels, scale)
+    _landmarks(axes, road_map, labels)
+    if anchors:
+        _anchors(axes, road_map)
+    _frame(axes, road_map, scale)
+
+
+def _scale(road_map: RoadMap) -> float:
+    """The extent of a map as a multiple of the one that the sizes here are made for."""
+    shown = road_map.network.nodes if len(road_map.network.nodes) else road_map.places
+    spans = (np.ptp(shown[axis]) / MICRODEGREES for axis in ("lat_e6", "lon_e6"))
+    widest = max(span / usual for span, usual in zip(spans, EXTENT_DEGREES, strict=True))
+    return max(float(widest), 1e-3)
+
+
 class Labels:
     """Places labels so that none covers another: of several places the freest is taken."""
 
-    def __init__(self, axes: Axes) -> None:
+    def __init__(self, axes: Axes, scale: float = 1.0) -> None:
         self._axes = axes
+        self._scale = scale
         self._boxes: list[tuple[float, float, float, float]] = []
 
     def put(self, text: str, places: list[tuple[float, float]], **style: Any) -> None:
         """Write `text` at the one of `places` (longitude, latitude) farthest from other labels."""
         lines = text.split("\n")
-        half_wide = LETTER_DEGREES * max(len(line) for line in lines)
-        half_high = LINE_DEGREES / 2 * len(lines)
+        half_wide = self._scale * LETTER_DEGREES * max(len(line) for line in lines)
+        half_high = self._scale * LINE_DEGREES / 2 * len(lines)
         lon, lat = max(places, key=lambda place: self._free(place, half_wide, half_high))
         self._boxes.append((lon, lat, half_wide, half_high))
         self._axes.annotate(text, (lon, lat), ha="center", va="center", **style)
@@ -155,19 +178,22 @@ def _band(axes: Axes, lats: list[float], lons: list[float], metres: int) -> None
         )  # fmt: skip
 
 
-def _roads(axes: Axes, road_map: RoadMap, labels: Labels) -> None:
+def _roads(axes: Axes, road_map: RoadMap, labels: Labels, scale: float) -> None:
     edges = road_map.network.edges
-    diagonal = _diagonal(road_map)
+    wider = min(max(scale, 1e-3) ** -0.5, WIDEST_LINES) if scale < 1 else 1.0
+    # Off the grid is worth a colour only where there is a grid, as in our own model.
+    surveyed = bool(road_map.about.extract)
+    diagonal = np.zeros(len(edges), dtype=np.bool_) if surveyed else _diagonal(road_map)
     for rank, (road, (colour, width, label)) in enumerate(STYLE.items()):
         chosen = (edges["road"] == road) & ~(diagonal & (edges["road"] == Road.ARTERIAL))
-        _lines(axes, road_map, chosen, colour, width, label, 2 + rank)
+        _lines(axes, road_map, chosen, colour, width * wider, label, 2 + rank)
     colour, width, label = DIAGONAL
     _lines(axes, road_map, diagonal, colour, width, label, 4.5)
     bridges = _wet(road_map) & (edges["road"] == Road.ARTERIAL)
     colour, width, label = BRIDGE
     _lines(axes, road_map, bridges, colour, width, label, 4.6)
-    _names(labels, road_map, edges["road"] == Road.FREEWAY, "#a34700", "white")
-    _names(labels, road_map, diagonal, "white", DIAGONAL[0])
+    _names(labels, road_map, edges["road"] == Road.FREEWAY, "#a34700", "white", scale)
+    _names(labels, road_map, diagonal, "white", DIAGONAL[0], scale)
 
 
 def _diagonal(road_map: RoadMap) -> Any:
@@ -220,15 +246,17 @@ def _points(road_map: RoadMap) -> Any:
     return np.stack([nodes["lon_e6"], nodes["lat_e6"]], axis=1) / MICRODEGREES
 
 
-def _names(labels: Labels, road_map: RoadMap, chosen: Any, back: str, ink: str) -> None:
+def _names(
+    labels: Labels, road_map: RoadMap, chosen: Any, back: str, ink: str, scale: float
+) -> None:
     """The names of roads, on the road, one for every `LABEL_METRES` of it."""
     points, edges, names = _points(road_map), road_map.network.edges, road_map.network.names
     for name in np.unique(edges["name"][chosen]).tolist():
         mine = edges[chosen & (edges["name"] == name)]
         reached = np.cumsum(mine["metres"])
-        if name < 0 or reached[-1] < SHORTEST_LABELLED_METRES:
+        if name < 0 or reached[-1] < SHORTEST_LABELLED_METRES * scale:
             continue
-        count = max(1, round(int(reached[-1]) / LABEL_METRES))
+        count = max(1, round(int(reached[-1]) / (LABEL_METRES * scale)))
         for k in range(count):
             # the middle of each stretch, or a place towards its ends where that is freer
             shares = [(k + part / 8) / count for part in (4, 3, 5, 2, 6, 1, 7)]
@@ -241,18 +269,25 @@ def _names(labels: Labels, road_map: RoadMap, chosen: Any, back: str, ink: str) 
             )  # fmt: skip
 
 
-def _frame(axes: Axes, road_map: RoadMap) -> None:
-    nodes = road_map.network.nodes if len(road_map.network.nodes) else road_map.places
-    lat, lon = nodes["lat_e6"] / MICRODEGREES, nodes["lon_e6"] / MICRODEGREES
+def _frame(axes: Axes, road_map: RoadMap, scale: float) -> None:
+    lat, lon = (
+        np.concatenate([road_map.network.nodes[axis], road_map.places[axis]]) / MICRODEGREES
+        for axis in ("lat_e6", "lon_e6")
+    )
     middle = math.radians((float(lat.min()) + float(lat.max())) / 2)
     axes.set_aspect(1 / math.cos(middle))
-    axes.set_xlim(lon.min() - 0.01, lon.max() + 0.01)
-    axes.set_ylim(lat.min() - 0.01, lat.max() + 0.01)
+    margin = 0.01 * scale
+    axes.set_xlim(lon.min() - margin, lon.max() + margin)
+    axes.set_ylim(lat.min() - margin, lat.max() + margin)
+    axes.ticklabel_format(useOffset=False)
+    axes.locator_params(axis="x", nbins=6)
     axes.set_xlabel("longitude (degrees)")
     axes.set_ylabel("latitude (degrees)")
+    count = len(road_map.zones)
+    zones = f"{count} service zone{'' if count == 1 else 's'}"
     axes.set_title(
         f"{road_map.about.title}\n{len(road_map.places):,} addresses, "
-        f"{len(road_map.anchors):,} anchors, {len(road_map.zones)} service zones",
+        f"{len(road_map.anchors):,} anchors, {zones}",
         fontsize=15,
     )
     axes.legend(loc="lower left", fontsize=11, framealpha=0.95)

@@ -70,7 +70,7 @@ def nearest_anchors(network: Network, anchors: Int32Array) -> tuple[Int32Array, 
     rows = np.concatenate([edges["head"], edges["tail"][back], np.full(len(anchors), count)])
     columns = np.concatenate([edges["tail"], edges["head"][back], anchors])
     values = np.concatenate([weights, weights[back], np.arange(1, len(anchors) + 1)])
-    graph = _sparse(rows, columns, values, count + 1)
+    graph = sparse_graph(rows, columns, values, count + 1)
     reached = dijkstra(graph, directed=True, indices=np.array([count]))[0, :count]
     if not (reached < EXACT_LIMIT).all():
         raise MapError("A junction cannot reach any anchor by road.", code="map_disconnected")
@@ -92,10 +92,10 @@ def _matrix(network: Network, weights: Int64Array) -> Any:
     back = edges["oneway"] == 0
     rows = np.concatenate([edges["tail"], edges["head"][back]])
     columns = np.concatenate([edges["head"], edges["tail"][back]])
-    return _sparse(rows, columns, np.concatenate([weights, weights[back]]), len(network.nodes))
+    return sparse_graph(rows, columns, np.concatenate([weights, weights[back]]), len(network.nodes))
 
 
-def _sparse(
+def sparse_graph(
     rows: npt.NDArray[Any], columns: npt.NDArray[Any], values: Int64Array, size: int
 ) -> Any:
     """A sparse graph; of parallel edges the lightest counts (a sparse matrix would add them up)."""

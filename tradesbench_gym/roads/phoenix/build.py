@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tradesbench_gym.roads.anchors import choose_anchors
 from tradesbench_gym.roads.content import About, AddressTable, Network
 from tradesbench_gym.roads.layout import (
     EDGE,
@@ -25,8 +26,6 @@ from tradesbench_gym.roads.layout import (
     Records,
     Road,
 )
-from tradesbench_gym.roads.phoenix.anchors import choose_anchors
-from tradesbench_gym.roads.phoenix.area import Mask, nearest
 from tradesbench_gym.roads.phoenix.crossroads import Draft, add_freeways, add_roads
 from tradesbench_gym.roads.phoenix.houses import Frontage, Houses, frontages, place_houses, setbacks
 from tradesbench_gym.roads.phoenix.lattice import Lattice, build_lattice
@@ -34,6 +33,7 @@ from tradesbench_gym.roads.phoenix.spec import Spec, load_spec
 from tradesbench_gym.roads.phoenix.streets import Blocks, name_blocks
 from tradesbench_gym.roads.roadmap import RoadMap, zone_centres
 from tradesbench_gym.roads.routing import anchor_metres, largest_part, nearest_anchors
+from tradesbench_gym.roads.shapes import Mask, nearest
 
 Progress = Callable[[str, int, int], None]
 ROUTING = {

@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 
 from tradesbench_gym.roads.layout import Int64Array, Plane, Road
-from tradesbench_gym.roads.phoenix.area import Mask
 from tradesbench_gym.roads.phoenix.lattice import Axis, Lattice
 from tradesbench_gym.roads.phoenix.spec import Line, Spec
+from tradesbench_gym.roads.shapes import Mask
 
 INTERCHANGE_SPACING_METRES: Final = 600
 LINK_METRES: Final = 900

@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 
 from tradesbench_gym.roads.layout import Int64Array, Kind, Road, to_e6
-from tradesbench_gym.roads.phoenix.area import Mask, inside, nearest, scramble
 from tradesbench_gym.roads.phoenix.lattice import Ground, Lattice
 from tradesbench_gym.roads.phoenix.spec import Spec
 from tradesbench_gym.roads.phoenix.streets import Blocks, house_number
+from tradesbench_gym.roads.shapes import Mask, inside, nearest, scramble
 
 # Houses per metre of street by class, and thousandths of (residential, apartment) among them (A).
 DENSITY: Final = {Road.ARTERIAL: 70, Road.COLLECTOR: 75, Road.LOCAL: 100}

@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from tradesbench_gym.roads.layout import Int8Array, Int64Array, Road
-from tradesbench_gym.roads.phoenix.area import Mask, inside, inside_any, within
 from tradesbench_gym.roads.phoenix.spec import Arterial, Spec
+from tradesbench_gym.roads.shapes import Mask, inside, inside_any, within
 
 ABSENT: Final = np.int8(-1)
 SAMPLES: Final = 3

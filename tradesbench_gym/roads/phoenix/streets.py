@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 
 from tradesbench_gym.roads.layout import Int64Array, Road
-from tradesbench_gym.roads.phoenix.area import nearest
 from tradesbench_gym.roads.phoenix.lattice import Lattice
 from tradesbench_gym.roads.phoenix.spec import Numbering, Spec
+from tradesbench_gym.roads.shapes import nearest
 
 WORD_STRIDE: Final = 1009
 GROUP_BLOCKS: Final = 80

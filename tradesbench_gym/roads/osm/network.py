@@ -1,0 +1,169 @@
+"""From ways to a network: junctions, bends, stretches with their length, and the part that hangs
+together.
+
+Lengths are decimetres, for real stretches are short and rounding each to a metre would add up. It
+knows ways and arrays, no address and no file.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from tradesbench_gym.roads.content import Network
+from tradesbench_gym.roads.layout import EDGE, MICRODEGREES, NO_NAME, NODE, Int64Array, Plane
+from tradesbench_gym.roads.osm.extract import Ways
+from tradesbench_gym.roads.routing import largest_part
+
+DM_PER_METRE: Final = 10
+TENTHS: Final = 10
+# WGS 84: metres in a degree at a latitude, as series of its cosine.
+LAT_SERIES: Final = (111_132.92, -559.82, 1.175, -0.0023)
+LON_SERIES: Final = (111_412.84, -93.5, 0.118)
+
+
+@dataclass(frozen=True, slots=True)
+class Roads:
+    """A road network for cars: nodes in microdegrees, edges between them, int64 throughout.
+
+    `dm` is an edge's length in decimetres, `speed` tenths of km/h, `oneway` 1 where only tail to
+    head is allowed, `restricted` 1 on private roads, `wait` and `wait_back` the milliseconds lost
+    where it ends and, driven back, where it begins, `way` the id of its way, `name` its place in
+    `names`, -1 for none. `bans` has a row (way, node, way, 1 for "only there") for every turn that
+    is regulated.
+    """
+
+    lat_e6: Int64Array
+    lon_e6: Int64Array
+    tail: Int64Array
+    head: Int64Array
+    dm: Int64Array
+    speed: Int64Array
+    road: Int64Array
+    oneway: Int64Array
+    restricted: Int64Array
+    wait: Int64Array
+    wait_back: Int64Array
+    way: Int64Array
+    name: Int64Array
+    names: tuple[str, ...]
+    bans: Int64Array
+
+
+EDGE_COLUMNS: Final = (
+    "tail", "head", "dm", "speed", "road", "oneway", "restricted", "wait", "wait_back", "way",
+    "name",
+)  # fmt: skip
+
+
+def lat_scale(lat: float) -> float:
+    """Metres in a degree of latitude at `lat` degrees."""
+    return _series(LAT_SERIES, math.radians(lat), 0)
+
+
+def lon_scale(lat: float) -> float:
+    """Metres in a degree of longitude at `lat` degrees."""
+    return _series(LON_SERIES, math.radians(lat), 1)
+
+
+def _series(terms: tuple[float, ...], angle: float, first: int) -> float:
+    return sum(term * math.cos((first + 2 * k) * angle) for k, term in enumerate(terms))
+
+
+def plane_at(lat_e6: int, lon_e6: int) -> Plane:
+    """The flat plane around a point, true to WGS 84 there."""
+    lat = lat_e6 / MICRODEGREES
+    return Plane(lat_e6, lon_e6, round(lat_scale(lat)), round(lon_scale(lat)))
+
+
+def lay_roads(ways: Ways) -> Roads:
+    """All ways as one network, connected or not; a node that no car passes parts it."""
+    ref, row = np.unique(ways.ref, return_inverse=True)
+    first = np.unique(row, return_index=True)[1]
+    lat, lon = ways.lat_e6[first], ways.lon_e6[first]
+    inner = np.ones(len(row), dtype=np.bool_)
+    inner[ways.start[1:] - 1] = False  # no stretch begins at the last node of a way
+    at = np.flatnonzero(inner)
+    tail, head = row[at].astype(np.int64), row[at + 1].astype(np.int64)
+    way = np.repeat(np.arange(len(ways.speed)), np.diff(ways.start))[at]
+    ahead, against = _waits(ways, ref)
+    wait = np.where(ways.reversed[way] == 1, against[head], ahead[head])
+    wait_back = against[tail]
+    # Before and behind a barrier are two nodes of their own for every stretch that touches it.
+    count = len(ref)
+    closed = np.isin(ref, ways.blocked)
+    for ends in (tail, head):
+        shut = np.flatnonzero(closed[ends])
+        lat, lon = np.append(lat, lat[ends[shut]]), np.append(lon, lon[ends[shut]])
+        ends[shut] = count + np.arange(len(shut))
+        count += len(shut)
+    keep = tail != head
+    tail, head, way, wait, wait_back = (c[keep] for c in (tail, head, way, wait, wait_back))
+    name = np.array([NO_NAME if not word else k for k, word in enumerate(ways.names)], np.int64)
+    return Roads(
+        lat, lon, tail, head, _lengths(lat, lon, tail, head),
+        ways.speed[way], ways.road[way], ways.oneway[way], ways.restricted[way], wait,
+        wait_back, ways.id[way], name[ways.name[way]], ways.names, _bans(ways, ref),
+    )  # fmt: skip
+
+
+def _waits(ways: Ways, ref: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Milliseconds lost at every node, ahead and against the direction its way is drawn in."""
+    result = np.zeros((2, len(ref)), dtype=np.int64)
+    here = np.isin(ways.wait_ref, ref)
+    at = np.searchsorted(ref, ways.wait_ref[here])
+    result[0, at] = 1000 * ways.wait_ahead[here]
+    result[1, at] = 1000 * ways.wait_against[here]
+    return result[0], result[1]
+
+
+def _bans(ways: Ways, ref: Int64Array) -> Int64Array:
+    here = np.isin(ways.ban_via, ref)
+    via = np.searchsorted(ref, ways.ban_via[here])
+    return np.stack([ways.ban_from[here], via, ways.ban_to[here], ways.ban_only[here]], axis=1)
+
+
+def _lengths(lat: Int64Array, lon: Int64Array, tail: Int64Array, head: Int64Array) -> Int64Array:
+    middle = np.radians((lat[tail] + lat[head]) / 2 / MICRODEGREES)
+    along = sum(term * np.cos(2 * k * middle) for k, term in enumerate(LAT_SERIES))
+    across = sum(term * np.cos((1 + 2 * k) * middle) for k, term in enumerate(LON_SERIES))
+    north = (lat[tail] - lat[head]) / MICRODEGREES * along
+    east = (lon[tail] - lon[head]) / MICRODEGREES * across
+    dm: Int64Array = np.rint(np.hypot(north, east) * DM_PER_METRE).astype(np.int64)
+    return np.maximum(dm, 1)
+
+
+def as_network(roads: Roads, *, decimetres: bool = False) -> Network:
+    """The same network as the records of a map; lengths in whole metres or in decimetres."""
+    nodes = np.empty(len(roads.lat_e6), NODE)
+    nodes["lat_e6"], nodes["lon_e6"] = roads.lat_e6, roads.lon_e6
+    edges = np.empty(len(roads.tail), EDGE)
+    for column in ("tail", "head", "name", "road", "oneway"):
+        edges[column] = getattr(roads, column)
+    edges["speed"] = np.maximum(np.rint(roads.speed / TENTHS), 1)
+    metres = np.maximum(np.rint(roads.dm / DM_PER_METRE), 1)
+    edges["metres"] = roads.dm if decimetres else metres
+    return Network(nodes, edges, roads.names)
+
+
+def main_part(roads: Roads) -> tuple[Roads, float]:
+    """The largest part in which every node reaches every other, and its share of the metres."""
+    inside = largest_part(as_network(roads))
+    stays = inside[roads.tail] & inside[roads.head]
+    number = np.cumsum(inside) - 1
+    columns = {name: getattr(roads, name)[stays] for name in EDGE_COLUMNS}
+    columns["tail"], columns["head"] = number[columns["tail"]], number[columns["head"]]
+    used = np.unique(columns["name"])
+    used = used[used >= 0]
+    place = np.full(len(roads.names) + 1, NO_NAME, dtype=np.int64)
+    place[used] = np.arange(len(used))
+    columns["name"] = place[columns["name"]]
+    share = float(roads.dm[stays].sum() / roads.dm.sum())
+    names = tuple(roads.names[k] for k in used.tolist())
+    bans = roads.bans[inside[roads.bans[:, 1]]]
+    bans[:, 1] = number[bans[:, 1]]
+    lat, lon = roads.lat_e6[inside], roads.lon_e6[inside]
+    return Roads(lat, lon, **columns, names=names, bans=bans), share

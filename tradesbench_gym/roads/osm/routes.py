@@ -1,0 +1,101 @@
+"""Fastest routes between anchors with scipy, turns counted: two processes, block by block.
+
+It joins arcs, chains and turns into one graph and asks scipy for the way from every anchor. It knows
+a network of `Roads` and no file.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, Final
+
+import numpy as np
+import scipy
+from scipy.sparse.csgraph import dijkstra
+
+from tradesbench_gym.errors import MapError
+from tradesbench_gym.roads.layout import Int32Array, Int64Array
+from tradesbench_gym.roads.osm.arcs import DM_MASK, arcs_of, chains_between
+from tradesbench_gym.roads.osm.network import DM_PER_METRE, Roads
+from tradesbench_gym.roads.osm.turns import TurnGraph, turn_graph
+from tradesbench_gym.roads.routing import EXACT_LIMIT, sparse_graph
+
+PROCESSES: Final = 2
+BLOCK: Final = 64
+# Distances of one block that a process holds at a time: 160 MB.
+MOST_DISTANCES: Final = 20_000_000
+
+
+class Scipy:
+    """The default engine; `metres` gives the matrix block by block."""
+
+    name = "scipy"
+    version: str = scipy.__version__
+
+    def __init__(self, roads: Roads) -> None:
+        self._roads = roads
+
+    def metres(self, anchors: Int64Array, done: int) -> Iterator[Int32Array]:
+        """Rows `done` … of the matrix, some at a time: metres of the fastest routes, rounded up.
+
+        Raises MapError when an anchor cannot be reached.
+        """
+        arcs = arcs_of(self._roads)
+        graph = turn_graph(self._roads, arcs, chains_between(arcs, anchors), anchors)
+        size = max(1, min(BLOCK, MOST_DISTANCES // graph.nodes))
+        blocks = [
+            range(low, min(low + size, len(anchors))) for low in range(done, len(anchors), size)
+        ]
+        for rows in _in_processes(graph, blocks):
+            if rows is None:
+                raise MapError("An anchor cannot be reached by road.", code="map_disconnected")
+            yield rows
+
+
+def _in_processes(graph: TurnGraph, blocks: list[range]) -> Iterator[Int32Array | None]:
+    if len(blocks) < 2:
+        worker = _Worker(graph)
+        yield from map(worker.rows, blocks)
+        return
+    # Spawned, not forked: whoever builds a map from a program may have threads.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(PROCESSES, context, initializer=_prepare, initargs=(graph,))
+    try:
+        yield from pool.map(_rows, blocks)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Worker:
+    """One process's copy of the graph, ready to be searched."""
+
+    mine: _Worker
+
+    def __init__(self, graph: TurnGraph) -> None:
+        self._about = graph
+        self._graph: Any = sparse_graph(graph.tail, graph.head, graph.weight, graph.nodes)
+
+    def rows(self, block: range) -> Int32Array | None:
+        """Metres from the anchors of a block to all; None where one is out of reach."""
+        about = self._about
+        sources = about.sources[block.start : block.stop]
+        reached = dijkstra(self._graph, directed=True, indices=sources)[:, about.into]
+        best = np.minimum.reduceat(reached, about.into_start, axis=1)
+        best[np.arange(len(block)), list(block)] = 0
+        if not (best < EXACT_LIMIT).all():
+            return None
+        dm = best.astype(np.int64) & DM_MASK
+        return (-(-dm // DM_PER_METRE)).astype(np.int32)
+
+
+def _prepare(graph: TurnGraph) -> None:
+    # Ctrl-C reaches every process of the terminal; the parent decides what becomes of the work.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _Worker.mine = _Worker(graph)
+
+
+def _rows(block: range) -> Int32Array | None:
+    return _Worker.mine.rows(block)

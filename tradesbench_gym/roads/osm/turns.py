@@ -1,0 +1,135 @@
+"""What a turn costs: the graph whose nodes are stretches of road and whose edges are turns.
+
+Costs are those of OSRM's car profile (26.10) for traffic on the right: by angle, more across
+oncoming traffic; turns that signs forbid, and turning round in mid-road, cost an hour rather than
+being left out, so that no corner becomes unreachable for a mistake in the data. It knows arcs and
+angles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tradesbench_gym.roads.layout import Int64Array
+from tradesbench_gym.roads.osm.arcs import DM_BITS, Arcs, Chains, Mask
+from tradesbench_gym.roads.osm.network import Roads, lat_scale, lon_scale
+
+TURN_SECONDS: Final = 7.5
+TURN_BIAS: Final = 1.075
+ONCOMING_SECONDS: Final = 2.0
+ROUND_SECONDS: Final = 20.0
+FORBIDDEN_SECONDS: Final = 3_600.0
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnGraph:
+    """Edges between stretches: from, to and weight; then, of every anchor, a node that leads to the
+    stretches out of it. `into` lists the stretches into anchors, `into_start` where each anchor's
+    begin among them.
+    """
+
+    tail: Int64Array
+    head: Int64Array
+    weight: Int64Array
+    nodes: int
+    sources: Int64Array
+    into: Int64Array
+    into_start: Int64Array
+
+
+def turn_graph(roads: Roads, arcs: Arcs, chains: Chains, anchors: Int64Array) -> TurnGraph:
+    """Stretches as nodes, turns as edges, with the anchors as sources."""
+    begins, ends = arcs.tail[chains.first], arcs.head[chains.last]
+    order = np.argsort(begins, kind="stable")
+    start = np.searchsorted(begins[order], np.arange(arcs.nodes + 1))
+    count = start[ends + 1] - start[ends]
+    before = np.repeat(np.arange(len(ends)), count)
+    step = np.arange(len(before)) - np.repeat(np.cumsum(count) - count, count)
+    after = order[start[ends[before]] + step]
+    lost = _seconds(roads, arcs, chains.last[before], chains.first[after], ends[before])
+    weight = chains.weight[after] + (np.rint(1000 * lost).astype(np.int64) << DM_BITS)
+    # Of every anchor a source of its own, and the stretches out of it as they are.
+    size = start[anchors + 1] - start[anchors]
+    source = np.repeat(np.arange(len(anchors)), size)
+    step = np.arange(len(source)) - np.repeat(np.cumsum(size) - size, size)
+    leaving = order[start[anchors[source]] + step]
+    into, into_start = _arriving(ends, anchors)
+    return TurnGraph(
+        np.concatenate([before, len(ends) + source]),
+        np.concatenate([after, leaving]),
+        np.concatenate([weight, chains.weight[leaving]]),
+        len(ends) + len(anchors),
+        len(ends) + np.arange(len(anchors)),
+        into,
+        into_start,
+    )
+
+
+def _arriving(ends: Int64Array, anchors: Int64Array) -> tuple[Int64Array, Int64Array]:
+    order = np.argsort(ends, kind="stable")
+    low = np.searchsorted(ends[order], anchors, side="left")
+    size = np.searchsorted(ends[order], anchors, side="right") - low
+    start = np.cumsum(size) - size
+    step = np.arange(int(size.sum())) - np.repeat(start, size)
+    return order[np.repeat(low, size) + step], start
+
+
+def _seconds(
+    roads: Roads, arcs: Arcs, before: Int64Array, after: Int64Array, node: Int64Array
+) -> FloatArray:
+    """Seconds that the turn from one arc into another costs."""
+    heading = _headings(roads, arcs)
+    angle = (heading[after] - heading[before] + 180) % 360 - 180
+    crossing = _neighbours(roads)[node] > 2
+    result = np.where(crossing, turn_seconds(angle), 0.0)
+    back = arcs.edge[before] == arcs.edge[after]
+    alone = np.bincount(arcs.tail, minlength=arcs.nodes)[node] == 1
+    result[back] = np.where(alone[back], ROUND_SECONDS, FORBIDDEN_SECONDS)
+    result[_banned(roads, arcs, before, after, node)] = FORBIDDEN_SECONDS
+    return result
+
+
+def turn_seconds(angle: FloatArray) -> FloatArray:
+    """The cost of a turn at a junction by its angle in degrees: 0 straight on, right positive."""
+    right = TURN_SECONDS / (1 + np.exp(-((13 / TURN_BIAS) * angle / 180 - 6.5 * TURN_BIAS)))
+    left = TURN_SECONDS / (1 + np.exp(-((13 * TURN_BIAS) * -angle / 180 - 6.5 / TURN_BIAS)))
+    across = ONCOMING_SECONDS / (1 + np.exp(-(13 * np.abs(angle) / 180 - 3.25)))
+    seconds: FloatArray = np.where(angle >= 0, right, left + across)
+    return seconds
+
+
+def _headings(roads: Roads, arcs: Arcs) -> FloatArray:
+    """Direction of every arc in degrees, clockwise from north."""
+    lat = float(roads.lat_e6.mean()) / 1e6
+    east = (roads.lon_e6[arcs.head] - roads.lon_e6[arcs.tail]) * lon_scale(lat)
+    north = (roads.lat_e6[arcs.head] - roads.lat_e6[arcs.tail]) * lat_scale(lat)
+    degrees: FloatArray = np.degrees(np.arctan2(east, north))
+    return degrees
+
+
+def _neighbours(roads: Roads) -> Int64Array:
+    """How many roads meet at every node."""
+    pairs = np.stack([np.minimum(roads.tail, roads.head), np.maximum(roads.tail, roads.head)])
+    return np.bincount(np.unique(pairs, axis=1).reshape(-1), minlength=len(roads.lat_e6))
+
+
+def _banned(
+    roads: Roads, arcs: Arcs, before: Int64Array, after: Int64Array, node: Int64Array
+) -> Mask:
+    """Turns that signs forbid."""
+    result: Mask = np.zeros(len(before), dtype=np.bool_)
+    if not len(roads.bans):
+        return result
+    near = np.flatnonzero(np.isin(node, roads.bans[:, 1]))
+    start, end = roads.way[arcs.edge[before[near]]], roads.way[arcs.edge[after[near]]]
+    for way, via, to, only in roads.bans.tolist():
+        coming = (start == way) & (node[near] == via)
+        if not (coming & (end == to)).any():
+            continue  # its turn is not on these roads
+        result[near[coming & ((end != to) if only else (end == to))]] = True
+    return result
