@@ -72,7 +72,7 @@ class BareCell:
     ) -> subprocess.Popen[bytes]:
         """As `Cell.popen`, with one more variable by which its processes are found again."""
         try:
-            process = subprocess.Popen(
+            process = subprocess.Popen(  # noqa: S603 - the agent that somebody chose
                 list(argv),
                 env={**env, MARK: self._mark},
                 cwd=self.workspace,
@@ -89,7 +89,9 @@ class BareCell:
         self._started.append(process)
         return process
 
-    def preflight(self, private: Private, env: Mapping[str, str] | None = None) -> tuple[Probe, ...]:
+    def preflight(
+        self, private: Private, env: Mapping[str, str] | None = None
+    ) -> tuple[Probe, ...]:
         """No attempt is made: there is no wall to try."""
         del private, env
         return ()

@@ -1,4 +1,4 @@
-"""What of this installation an agent must not find: where the package, its caches and its Python are.
+"""What of this installation an agent must not find: the package, its caches, its Python.
 
 The rules, the scenario and the map tell how callers decide; a run's draws follow from them and a
 seed. This module only names places; the room covers those that it would show.

@@ -101,7 +101,9 @@ class IsolatedCell:
             self.room, self.first, argv, env, stdin=stdin, stdout=stdout, stderr=stderr
         )
 
-    def preflight(self, private: Private, env: Mapping[str, str] | None = None) -> tuple[Probe, ...]:
+    def preflight(
+        self, private: Private, env: Mapping[str, str] | None = None
+    ) -> tuple[Probe, ...]:
         """Try every wall as the agent's user, with the environment its agent will have.
 
         Raises CellError, code "not_isolated", with `probes` on it, if anything gave way.

@@ -7,8 +7,11 @@ daemon that is told to outlive the day. This module knows no run; the driver nam
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import itertools
 import json
 import os
+import platform
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -38,9 +41,7 @@ class NotIsolatedError(CellError):
         self.probes = probes
 
 
-def preflight(
-    cell: IsolatedCell, private: Private, env: Mapping[str, str]
-) -> tuple[Probe, ...]:
+def preflight(cell: IsolatedCell, private: Private, env: Mapping[str, str]) -> tuple[Probe, ...]:
     """Try every wall of a cell; the attempts, all of which were held.
 
     Raises NotIsolatedError if one was not, or if there were fewer attempts than there must be.
@@ -72,7 +73,7 @@ def _run(
     targets: Mapping[str, object],
     env: Mapping[str, str],
 ) -> list[Probe]:
-    told = {"suite": suite, "targets": dict(targets)}
+    told: dict[str, object] = {"suite": suite, "targets": dict(targets)}
     process = wall.enter(
         cell.room, first, ("attempts",), env, probes=told,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -116,7 +117,8 @@ def _targets(cell: IsolatedCell, private: Private, laid: Canaries) -> dict[str, 
         "listening": laid.listening,
         "key": laid.key,
         "segment": laid.segment,
-        "extra": {"addresses": " ".join(_own_addresses())},
+        "extra": {"addresses": " ".join(_own_addresses()), "host": platform.node()},
+        "copies": _digests(source),
     }
 
 
@@ -138,6 +140,15 @@ def _telling_sources() -> list[Path]:
         for path in folder.rglob(pattern)
     ]
     return sorted(set(telling))
+
+
+def _digests(source: Iterable[Path]) -> dict[str, list[str]]:
+    """The lengths of files that tell most, and what those of that length digest to."""
+    digests: dict[str, list[str]] = {}
+    for path in source:
+        content = path.read_bytes()
+        digests.setdefault(str(len(content)), []).append(hashlib.sha256(content).hexdigest())
+    return digests
 
 
 def _numbers(paths: Iterable[str]) -> set[tuple[int, int]]:
@@ -171,7 +182,7 @@ def _own_addresses() -> list[str]:
     addresses = []
     with contextlib.suppress(OSError):
         lines = Path("/proc/net/fib_trie").read_text(encoding="ascii").splitlines()
-        for before, line in zip(lines, lines[1:], strict=False):
+        for before, line in itertools.pairwise(lines):
             if "/32 host LOCAL" in line and (address := before.split()[-1])[:4] != "127.":
                 addresses.append(address)
     return sorted(set(addresses))

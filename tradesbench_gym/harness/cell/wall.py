@@ -6,6 +6,7 @@ but those it is meant to have. This module knows what is told to whom, and nothi
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -13,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from tradesbench_gym.errors import shown
 from tradesbench_gym.harness.cell.capabilities import cannot
@@ -43,11 +45,11 @@ class Keeper:
         told, engine = spec.to_memory(room), os.pidfd_open(os.getpid())
         given = (told, theirs.fileno(), engine)
         try:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: S603 - a program of ours
                 _command("keeper", *given),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=None,
+                stderr=subprocess.DEVNULL,
                 env={},
                 cwd="/",
                 pass_fds=given,
@@ -88,10 +90,8 @@ class Keeper:
 
     def end(self) -> None:
         """End every process in the room, and the room."""
-        try:
+        with contextlib.suppress(OSError):  # the keeper may be gone already
             self._line.shutdown(socket.SHUT_RDWR)  # a forked child of ours may hold the line too
-        except OSError:
-            pass  # the keeper is gone already
         self._line.close()
         try:
             self._process.wait(_END_SECONDS)
@@ -121,14 +121,16 @@ def enter(
     entry = spec.Entry(room, tuple(argv), dict(env), probes)
     told = spec.to_memory(entry)
     problems, tell = os.pipe()
-    streams = {
-        name: _stream(name, stream)
-        for name, stream in (("stdin", stdin), ("stdout", stdout), ("stderr", stderr))
-    }
     inherited = tuple(fd for fd in (told, tell, first) if fd >= 0)
     try:
-        process = subprocess.Popen(
-            _command("entering", told, tell, first), env={}, cwd="/", pass_fds=inherited, **streams
+        process = subprocess.Popen(  # noqa: S603 - a program of ours, which starts the agent's
+            _command("entering", told, tell, first),
+            env={},
+            cwd="/",
+            pass_fds=inherited,
+            stdin=_stream("stdin", stdin),
+            stdout=_stream("stdout", stdout),
+            stderr=_stream("stderr", stderr),
         )
     except BaseException:
         os.close(problems)
@@ -152,7 +154,7 @@ def _not_started(argv: Sequence[str], problem: Mapping[str, object]) -> str:
     return f"{name} cannot be started in the agent's cell: {problem['said']}"
 
 
-def _stream(name: str, stream: Stream) -> int | Stream:
+def _stream(name: str, stream: Stream) -> int | IO[bytes]:
     """A stream that an agent may hold; a file or a terminal of ours is not one."""
     if stream is None:
         return subprocess.DEVNULL
@@ -160,11 +162,11 @@ def _stream(name: str, stream: Stream) -> int | Stream:
         return stream
     fd = stream if isinstance(stream, int) else stream.fileno()
     kind = os.fstat(fd)
-    null = os.stat(os.devnull)
+    null = Path(os.devnull).stat()
     if (kind.st_mode & 0o170000) in {0o010000, 0o140000} or kind.st_rdev == null.st_rdev != 0:
         return stream
     raise CellError(
-        f"{name} of an agent is a pipe or /dev/null: through a file or a terminal it could reach ours",
+        f"{name} of an agent is a pipe or /dev/null: a file or a terminal would be a way to ours",
         code="stream",
         field=name,
     )

@@ -41,7 +41,8 @@ def main() -> None:
         except OSError as error:
             _say(problems, error)
             raise SystemExit(_NOT_STARTED) from None
-        os.close(first)
+        if entry.room.walls.descriptors:
+            os.close(first)
     # Signals that come before the child is there wait for it.
     signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
     me = os.getpid()
@@ -78,16 +79,14 @@ def _stand_by(child: int) -> NoReturn:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _PASSED_ON)
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
+        ended_by = os.WTERMSIG(status)
         with contextlib.suppress(OSError):
-            signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
+            signal.signal(ended_by, signal.SIG_DFL)
+        os.kill(os.getpid(), ended_by)
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
 
-def _become(
-    entry: Entry, attempts: Any, problems: int, parents: set[int], folder: str
-) -> NoReturn:
+def _become(entry: Entry, attempts: Any, problems: int, parents: set[int], folder: str) -> NoReturn:
     status = _NOT_STARTED
     try:
         _settle(entry.room, problems, parents)

@@ -10,6 +10,8 @@ and end with it; nothing is ever mounted on the host.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from . import kernel
@@ -53,17 +55,27 @@ def furnish(room: Room) -> None:
     _place_devices()
     _give_room_to_write(room)
     _show_processes(room)
-    for path in sorted(room.readable):
-        _show(path, path, kernel.RDONLY | _QUIET)
-    _show(room.workspace, room.workspace, _QUIET)
-    if room.walls.covers:
-        for path in sorted(room.covered):
-            _cover(path)
+    _show_and_cover(room)
     _move_in()
 
 
+def _show_and_cover(room: Room) -> None:
+    """What is to be seen and what is not, the outer before the inner: the last word is the inner's.
+
+    Of two words about one folder, the last is that it is covered.
+    """
+    told: list[tuple[str, int, Callable[[], None]]] = [
+        (path, 0, partial(_show, path, path, kernel.RDONLY | _QUIET)) for path in room.readable
+    ]
+    if room.walls.covers:
+        told += [(path, 1, partial(_cover, path)) for path in room.covered]
+    told.append((room.workspace, 2, partial(_show, room.workspace, room.workspace, _QUIET)))
+    for _, _, do in sorted(told, key=lambda one: (len(Path(one[0]).parts), one[1])):
+        do()
+
+
 def _step_aside() -> None:
-    """Stand in an empty root, with the host's below it, so that nothing of the host is in the way."""
+    """Stand in an empty root, with the host's below it, and nothing of it in the way."""
     kernel.mount("none", "/tmp", "tmpfs", _QUIET, "mode=700")  # noqa: S108 - any folder that exists
     for name in (_NEW, _HOST):
         Path(f"/tmp{name}").mkdir()  # noqa: S108 - likewise
@@ -178,7 +190,8 @@ def _cover(path: str) -> None:
     """Put nothing in the place of something, where it can be seen at all."""
     new = Path(_NEW + path)
     if new.is_dir():
-        kernel.mount("none", str(new), "tmpfs", _QUIET | kernel.RDONLY, "mode=0,size=4k")
+        # Root's, so that an agent can only go through it, to what may be shown further in.
+        kernel.mount("none", str(new), "tmpfs", _QUIET, "mode=711,uid=0,gid=0,size=64k")
     elif new.exists():
         kernel.mount(f"{_NEW}/dev/null", str(new), None, kernel.BIND)
         _remount(str(new), kernel.RDONLY | _QUIET | kernel.NOEXEC)

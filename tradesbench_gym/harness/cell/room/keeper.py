@@ -1,10 +1,11 @@
 """The keeper of one room: makes its namespaces, opens its doors, and ends it.
 
-It is a child of the engine and of the engine's user. It makes the namespaces, forks the room's first
-process into them, comes back to the host's network and tends the doors. When the engine is gone, however it
-ended, or lets go of the line between them, the first process is killed, and with it the kernel
-kills every process in the room and takes down every mount, socket and interface of it: nothing is
-ever left to be cleaned up. The first process ends the room by itself if the keeper should be gone.
+It is a child of the engine and of the engine's user. It makes the namespaces, forks the room's
+first process into them, comes back to the host's network and tends the doors. When the engine is
+gone, however it ended, or lets go of the line between them, the first process is killed, and with
+it the kernel kills every process in the room and takes down every mount, socket and interface of
+it: nothing is ever left to be cleaned up. The first process ends the room by itself if the keeper
+should be gone.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def setns(fd: int, flags: int) -> None:
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:
-    """mount(2)."""
+    """Put a file system, or a part of one, where a folder or file is."""
     kind_bytes = None if kind is None else kind.encode()
     words = os.fsencode(source), os.fsencode(target), kind_bytes
     result = _c().mount(*words, ctypes.c_ulong(flags), data.encode() or None)
@@ -144,7 +144,7 @@ def sethostname(name: str) -> None:
 
 
 def prctl(option: int, *values: int) -> int:
-    """prctl(2) with numbers only."""
+    """Change how the kernel treats this process; numbers only."""
     padded = [ctypes.c_ulong(one) for one in (*values, 0, 0, 0, 0)[:4]]
     return _checked(_c().prctl(ctypes.c_int(option), *padded), f"prctl {option}")
 
@@ -161,7 +161,7 @@ def drop_bounding_set() -> None:
 
 
 def drop_capabilities() -> None:
-    """This process has none left, and hands none on."""
+    """Give up all that are left, and hand none on."""
     prctl(AMBIENT, _AMBIENT_CLEAR_ALL)
     head = struct.pack("Ii", _CAPABILITY_VERSION_3, 0)
     syscall("capset", head, bytes(24))
@@ -172,7 +172,10 @@ def forget_keys() -> None:
     try:
         syscall("keyctl", _JOIN_SESSION_KEYRING, None)
     except OSError as error:
-        if error.errno not in {1, 38}:  # not permitted, or not built in: then there is nothing to read
+        if error.errno not in {
+            1,
+            38,
+        }:  # not permitted, or not built in: then there is nothing to read
             raise
 
 

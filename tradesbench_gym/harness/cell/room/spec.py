@@ -104,5 +104,3 @@ def read(fd: int) -> dict[str, Any]:
 def entry_from(said: dict[str, Any]) -> Entry:
     """The entry that was written."""
     return Entry(room_from(said["room"]), tuple(said["argv"]), said["env"], said["probes"])
-
-

@@ -3,6 +3,7 @@ with the host's processes.
 
 Each is called so that success would change nothing that lasts.
 """
+# ruff: noqa: PTH208 - the plain calls, whose errors are what is asked for
 
 from __future__ import annotations
 
@@ -64,7 +65,9 @@ def calls(targets: Targets) -> Iterator[Attempt]:
     ):
         made = partial(_denied, call, *arguments)
         yield Attempt("use the kernel's machinery", call, made)
-    yield Attempt("read the engine's keys", f"search the session's for {targets.key}", partial(_key, targets))
+    yield Attempt(
+        "read the engine's keys", f"search the session's for {targets.key}", partial(_key, targets)
+    )
     yield from _shared_memory(targets)
     for name in _DEVICES:
         made = partial(_open_device, f"/dev/{name}")

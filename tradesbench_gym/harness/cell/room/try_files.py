@@ -1,4 +1,8 @@
-"""Attempts on files: the run's, the source's, other people's; reading, linking, writing, watching."""
+"""Attempts on files: the run's, the source's, other people's; to read, link, write and watch them.
+
+Each leaves the room as it was. Only what the engine named is aimed at.
+"""
+# ruff: noqa: PTH116, PTH208 - the plain calls, whose errors are what is asked for
 
 from __future__ import annotations
 
@@ -16,10 +20,16 @@ _OUTSIDE = (
     "/dev", "/opt", "/srv", "/mnt", "/boot", "/proc", "/sys", "/proc/sys/kernel",
 )  # fmt: skip
 _TO_CHANGE = (
-    "/etc/passwd", "/etc/hosts", "/etc/resolv.conf", "/usr/bin/env", "/proc/sys/kernel/core_pattern",
-    "/proc/sysrq-trigger", "/proc/sys/kernel/hostname", "/proc/1/oom_score_adj",
+    "/etc/passwd", "/etc/hosts", "/etc/resolv.conf", "/usr/bin/env",
+    "/proc/sys/kernel/core_pattern",    "/proc/sysrq-trigger", "/proc/sys/kernel/hostname", "/proc/1/oom_score_adj",
 )  # fmt: skip
-_CRON = ("/var/spool/cron", "/var/spool/cron/crontabs", "/etc/cron.d", "/var/spool/at", "/etc/systemd")
+_CRON = (
+    "/var/spool/cron",
+    "/var/spool/cron/crontabs",
+    "/etc/cron.d",
+    "/var/spool/at",
+    "/etc/systemd",
+)
 _PYTHON = "import importlib.util as u; raise SystemExit(u.find_spec('tradesbench_gym') is None)"
 
 
@@ -72,15 +82,27 @@ def _source(targets: Targets) -> Iterator[Attempt]:
     for python in ("python3", "python", "pypy3"):
         what = f"{python}: import tradesbench_gym"
         yield Attempt("import the package", what, partial(refused, python, "-c", _PYTHON))
-    yield Attempt("import the package", "tradesbench --help", partial(refused, "tradesbench", "--help"))
+    yield Attempt(
+        "import the package", "tradesbench --help", partial(refused, "tradesbench", "--help")
+    )
 
 
 def _around(targets: Targets) -> Iterator[Attempt]:
     parent = Path(targets.workspace).parent
-    for folder in (parent, parent.parent):
-        what = f"look for neighbours of the workspace in {folder}"
-        yield Attempt("read other workspaces", what, partial(_others, folder, targets.workspace))
-    for folder in ("/root", "/home", "/srv", "/mnt", "/media", "/var/lib", "/var/log", "/run", "/opt"):
+    for above in (parent, parent.parent):
+        what = f"look for neighbours of the workspace in {above}"
+        yield Attempt("read other workspaces", what, partial(_others, above, targets.workspace))
+    for folder in (
+        "/root",
+        "/home",
+        "/srv",
+        "/mnt",
+        "/media",
+        "/var/lib",
+        "/var/log",
+        "/run",
+        "/opt",
+    ):
         yield Attempt("look around", f"list {folder}", partial(_strangers, folder, targets))
 
 
@@ -92,7 +114,11 @@ def _tricks(targets: Targets) -> Iterator[Attempt]:
             yield Attempt("get around a wall", what, partial(trick, aim, targets))
     what = "make the device of the host's disk in the workspace, and open it"
     yield Attempt("make a device", what, partial(_make_device, targets))
-    yield Attempt("keep a set-uid program", "chown a copy of sh to root, mode 4755", partial(_set_uid, targets))
+    yield Attempt(
+        "keep a set-uid program",
+        "chown a copy of sh to root, mode 4755",
+        partial(_set_uid, targets),
+    )
 
 
 def _list(path: str) -> str:

@@ -19,7 +19,14 @@ from .attempt import Attempt, Held, Targets, refused
 _SECONDS = 3.0
 # Addresses that the standards keep for documentation: nobody has them.
 _INTERNET = (("192.0.2.1", 443), ("192.0.2.53", 53), ("2001:db8::1", 443), ("169.254.169.254", 80))
-_FAMILIES = {"packets": 17, "vsock": 40, "kernel crypto": 38, "bluetooth": 31, "tipc": 30, "xdp": 44}
+_FAMILIES = {
+    "packets": 17,
+    "vsock": 40,
+    "kernel crypto": 38,
+    "bluetooth": 31,
+    "tipc": 30,
+    "xdp": 44,
+}
 _DRIVER = ("advance", "leave_unanswered", "status", "close", "end_day")
 _MOST_PORTS = 200
 _FEWEST_REFUSALS, _MOST_REFUSALS = 400, 499
@@ -44,8 +51,14 @@ def network(targets: Targets) -> Iterator[Attempt]:
     for name, family in _FAMILIES.items():
         for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
             made = partial(_socket, family, kind, 0)
-            yield Attempt("use another family of sockets", f"a socket for {name}, type {kind}", made)
-    yield Attempt("change the network", "ip link add", partial(refused, "ip", "link", "add", "x", "type", "dummy"))
+            yield Attempt(
+                "use another family of sockets", f"a socket for {name}, type {kind}", made
+            )
+    yield Attempt(
+        "change the network",
+        "ip link add",
+        partial(refused, "ip", "link", "add", "x", "type", "dummy"),
+    )
     yield from _by_name(targets)
     if targets.doors:
         yield from _at_the_door(targets)

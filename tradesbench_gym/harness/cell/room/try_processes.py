@@ -1,4 +1,5 @@
 """Attempts on processes: the engine's memory, files and signals, by number and through /proc."""
+# ruff: noqa: PTH116, PTH208 - the plain calls, whose errors are what is asked for
 
 from __future__ import annotations
 
@@ -33,10 +34,17 @@ def processes(targets: Targets) -> Iterator[Attempt]:
         yield Attempt("take the engine's files", f"pidfd_getfd {pid}", partial(_take_file, pid))
     for name in ("environ", "mem", "root/", "cwd/", "fd"):
         yield Attempt("look into the first process", f"open /proc/1/{name}", partial(_first, name))
-    yield Attempt("see other people's processes", "list /proc by hand", partial(_strangers, targets))
-    yield Attempt("see other people's processes", "stat all of /proc by sh", partial(_by_shell, targets))
+    yield Attempt(
+        "see other people's processes", "list /proc by hand", partial(_strangers, targets)
+    )
+    yield Attempt(
+        "see other people's processes", "stat all of /proc by sh", partial(_by_shell, targets)
+    )
     yield Attempt("inherit open files", "list /proc/self/fd of a new program", _inherited)
     yield Attempt("use the engine's terminal", "open /dev/tty", _terminal)
+    yield Attempt(
+        "belong to the engine's session", "whose session this is", partial(_session, targets)
+    )
     yield Attempt("leave a core for others", "the limit of core files", _core)
 
 
@@ -61,7 +69,12 @@ def _look(pid: int, name: str, targets: Targets) -> str:
 def _signal(pid: int, targets: Targets) -> str:
     if _is_ours(pid, targets):
         raise Held("the number is one of the agent's own processes here")
-    os.kill(pid, 0)
+    if pid == 1:
+        raise Held("the number is that of the room's first process here")
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return "it takes none from us, and is there"
     os.kill(pid, signal.SIGCONT)
     return "it takes signals"
 
@@ -127,6 +140,13 @@ def _is_open(fd: int) -> bool:
 def _terminal() -> str:
     os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
     return "opened"
+
+
+def _session(targets: Targets) -> str:
+    leader = os.getsid(0)
+    if _is_ours(leader, targets):
+        raise Held("the agent's own")
+    return f"the session of process {leader}"
 
 
 def _core() -> str:

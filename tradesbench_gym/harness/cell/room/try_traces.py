@@ -6,10 +6,11 @@ One walk serves all of it. What is under /proc has attempts of its own.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,7 @@ class _Seen:
 
     named: list[str] = field(default_factory=list)
     same: list[str] = field(default_factory=list)
+    copied: list[str] = field(default_factory=list)
     worlds: list[str] = field(default_factory=list)
     writable: list[str] = field(default_factory=list)
     devices: list[str] = field(default_factory=list)
@@ -43,6 +45,7 @@ def traces(targets: Targets) -> Iterator[Attempt]:
     for what, found in (
         ("a file or folder named like the package's", seen.named),
         ("a private file or source under another name", seen.same),
+        ("a copy of the scenario or the rules", seen.copied),
         ("a world file of any run", seen.worlds),
         ("anything to write outside workspace, /tmp, /dev/shm and home", seen.writable),
         ("a device that is more than null, zero and random numbers", seen.devices),
@@ -109,12 +112,23 @@ def _judge(
         return
     if kind == stat.S_IFSOCK and not _below(path, (targets.workspace,)):
         seen.sockets.append(path)
+    if kind == stat.S_IFREG and _is_copy(path, targets.copies.get(str(one.st_size), ())):
+        seen.copied.append(path)
     if kind == stat.S_IFREG and path.endswith(_DATABASES) and _is_world(path, targets):
         seen.worlds.append(path)
     if kind != stat.S_IFLNK and not _below(path, own):
         may = one.st_mode & 0o002 or one.st_uid == targets.uid
         if may and os.access(path, os.W_OK):
             seen.writable.append(path)
+
+
+def _is_copy(path: str, digests: Iterable[str]) -> bool:
+    if not digests:
+        return False
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest() in digests
+    except OSError:
+        return False
 
 
 def _is_world(path: str, targets: Targets) -> bool:
@@ -128,7 +142,9 @@ def _is_world(path: str, targets: Targets) -> bool:
 
 
 def _environment(targets: Targets) -> list[bytes]:
-    given = [f"{name}={value}".encode(errors="surrogateescape") for name, value in targets.env.items()]
+    given = [
+        f"{name}={value}".encode(errors="surrogateescape") for name, value in targets.env.items()
+    ]
     return [*given, Path("/proc/self/environ").read_bytes()]
 
 
