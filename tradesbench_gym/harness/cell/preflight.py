@@ -192,8 +192,11 @@ def _daemon(cell: IsolatedCell) -> Probe:
     """Leave a daemon behind, end the day, and look for it."""
     what = "setsid nohup sh, deaf to signals and orphaned, over the end of the day"
     name = "keep a daemon alive"
-    with cell.popen(["sh", "-c", _DAEMON], {"PATH": "/usr/bin:/bin"}) as process:
-        process.wait(30)
+    try:
+        with cell.popen(["sh", "-c", _DAEMON], {"PATH": "/usr/bin:/bin"}) as process:
+            process.wait(30)
+    except CellError as error:
+        return Probe(name, what, held=False, said=f"the attempt itself failed: {error}")
     survivors = cell.reap()
     left = [one for one in survivors if "sleep 600" in one.command]
     after = list(cell.left())
