@@ -48,12 +48,13 @@ def test_processes_that_fork_faster_than_they_could_be_killed_are_ended(
 ) -> None:
     """Each child forks again and ends, so that no list of processes is ever right."""
     relay = "perl -e 'for (1..8) { fork // last } while (1) { my $p = fork; exit if $p; }'"
-    cell.popen(["sh", "-c", f"{relay} & sleep 611"], PATH)
+    process = cell.popen(["sh", "-c", f"{relay} & sleep 611"], PATH)
     deadline = time.monotonic() + 10
     while settled(cell) < 5:
         assert time.monotonic() < deadline, "the relay did not start"
     begun = time.monotonic()
     cell.reap()
+    assert process.wait(10) == -9
     assert not list(processes_of(cell.uid))
     assert time.monotonic() - begun < 20
     assert said(cell, "echo next day") == "next day\n"
