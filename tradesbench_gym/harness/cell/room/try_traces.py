@@ -71,6 +71,8 @@ def _nothing(found: list[str], count: int) -> str:
 def _walked(targets: Targets) -> _Seen:
     seen, names = _Seen(), re.compile("|".join(targets.names))
     aims = {(device, number) for device, number in targets.files}
+    shown = (targets.workspace, targets.home, *targets.readable)
+    ways = {str(way) for path in shown for way in Path(path).parents}
     numbers, harmless = {number for _, number in aims}, _is_harmless("/usr")
     own = (targets.workspace, targets.home, "/tmp", "/dev/shm")  # noqa: S108 - the room's own
     folders = ["/"]
@@ -99,8 +101,8 @@ def _walked(targets: Targets) -> _Seen:
                 one = entry.stat(follow_symlinks=False)
             except OSError:
                 continue
-            # What the agent wrote itself may have any name.
-            if named and one.st_uid != targets.uid:
+            # What the agent wrote itself may have any name, and so may the way to what it is shown.
+            if named and one.st_uid != targets.uid and entry.path not in ways:
                 seen.named.append(entry.path)
             if (one.st_dev, one.st_ino) in aims:
                 seen.same.append(entry.path)
