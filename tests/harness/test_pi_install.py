@@ -206,7 +206,8 @@ def test_a_setup_that_is_killed_leaves_no_installation(
 ) -> None:
     folder = tmp_path / "data" / "pi"
     program = (
-        "import sys; from pathlib import Path; from tradesbench_gym.harness.pi_install import setup; "
+        "import sys; from pathlib import Path\n"
+        "from tradesbench_gym.harness.pi_install import setup\n"
         "setup(Path(sys.argv[1]))"
     )
     killed = subprocess.Popen(

@@ -41,8 +41,11 @@ class Keeper:
     """
 
     def __init__(self, room: spec.Room) -> None:
+        try:
+            told, engine = spec.to_memory(room), os.pidfd_open(os.getpid())
+        except OSError as error:
+            raise cannot(f"the kernel is too old, or forbids it: {error.strerror}") from error
         self._line, theirs = socket.socketpair()
-        told, engine = spec.to_memory(room), os.pidfd_open(os.getpid())
         given = (told, theirs.fileno(), engine)
         try:
             self._process = subprocess.Popen(  # noqa: S603 - a program of ours
