@@ -20,7 +20,7 @@ import numpy as np
 
 from tradesbench_gym.core import branching
 from tradesbench_gym.core.branching import CODES, ORACLE
-from tradesbench_gym.report.regret.outcomes import choice_of
+from tradesbench_gym.report.regret.outcomes import choice_of, distinct
 from tradesbench_gym.report.regret.playing import (
     CompiledPlayer,
     Trace,
@@ -28,7 +28,7 @@ from tradesbench_gym.report.regret.playing import (
     blank_script,
     oracle_plan,
 )
-from tradesbench_gym.report.regret.proof import own_script
+from tradesbench_gym.report.regret.proof import own_script, prove
 from tradesbench_gym.report.regret.recorded import Recorded
 from tradesbench_gym.report.runs import usable_cores
 
@@ -109,8 +109,13 @@ def search(
         all_technicians: try those who cannot do the work as well.
         told: called now and then with the branches played and the best profit, in cents.
 
+    Raises:
+        StateError: the branches of the run do not lead where the run went.
+
     """
     count = workers or usable_cores()
+    prove(recorded)
+    distinct(recorded, 0)  # with this all that may compile has done so: no time of the search
     begun = time.perf_counter(), time.process_time()
     with ThreadPoolExecutor(count) as pool:
         climber = _Climber(recorded, budget or Budget(), pool, count, all_technicians, told)
@@ -242,7 +247,7 @@ class _Climber:
             self.gains.append((self.branches, self.best.cash))
 
     def _check_budget(self) -> None:
-        self.told(self.branches, self.best.cash)
+        self.told(self.branches, self.best.cash - int(self.of.business.handbook["starting_cash"]))
         most = self.budget.branches
         if time.perf_counter() >= self._deadline or (most is not None and self.branches >= most):
             raise _SpentError
