@@ -89,7 +89,8 @@ def test_each_slot_has_a_code_of_its_own() -> None:
         for ahead in range(BOOKING_DAYS):
             for window in range(MAX_WINDOWS):
                 code = int(code_of(np.int64(technician), np.int64(ahead), np.int64(window)))
-                assert slot_of(np.int64(code)) == (technician, ahead, window)
+                slot = tuple(int(part) for part in slot_of(np.int64(code)))
+                assert slot == (technician, ahead, window)
                 codes.add(code)
     assert codes == set(range(1, CODES))
     assert int(REJECT) not in codes

@@ -21,7 +21,8 @@ from tradesbench_gym.commands.regret import regret
 from tradesbench_gym.errors import PolicyError, TradesBenchError
 from tradesbench_gym.policies.load import load_policy
 from tradesbench_gym.report.regret import Kind, Prices, price, read_recorded
-from tradesbench_gym.report.regret import prices as pricing
+from tradesbench_gym.report.regret import prices as pricing_of_runs
+from tradesbench_gym.report.regret.crew import work_through
 from tradesbench_gym.roads import write_map
 from tradesbench_gym.world import World, audit, play_on
 
@@ -177,7 +178,7 @@ def test_an_unknown_policy_is_named(call: Any) -> None:
 def test_ctrl_c_prints_what_was_priced_until_then(
     call: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = pricing.work_through
+    whole = work_through
 
     def broken_off(*given: Any) -> Any:
         for count, one in enumerate(whole(*given)):
@@ -185,7 +186,7 @@ def test_ctrl_c_prints_what_was_priced_until_then(
                 raise KeyboardInterrupt
             yield one
 
-    monkeypatch.setattr(pricing, "work_through", broken_off)
+    monkeypatch.setattr(pricing_of_runs, "work_through", broken_off)
     result = call("--json")
     found = json.loads(result.stdout)
     assert result.exit_code == 130
