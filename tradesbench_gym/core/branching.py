@@ -73,14 +73,21 @@ def outcomes(runs: Runs, i: Int, params: Runs, found: Whole) -> None:
     """Write what would become of each offer to the call on the line of runs[i], by its code: bits
     `LET_OUT`, `ACCEPTED` and `QUALIFIED`, 0 if it is not let out. Changes nothing.
     """
-    run, p = runs[i], params[0]
-    book = p["handbook"]
+    run = runs[i]
+    find_outcomes(run, params[0], np.int64(run["line"]), found)
+
+
+@rule
+def find_outcomes(run: Record, p: Record, number: Int, found: Whole) -> None:
+    """`outcomes` of the offers to a call when it rang, which may be long ago."""
+    book, call = p["handbook"], run["calls"][number]
     found[:] = 0
-    call = run["calls"][run["line"]]
-    service, clock = np.int64(call["service"]), np.int64(run["clock"])
+    service, clock = np.int64(call["service"]), np.int64(call["rang_at"])
+    now = np.int64(run["clock"])
+    run["clock"] = clock  # the rule reads it there
     installs = is_installation(book, service)
     for ahead in range(np.int64(book["booking_days"])):
-        day = np.int64(run["day"]) + ahead
+        day = np.int64(call["from_day"]) + ahead
         weekend = falls_on_weekend(book, day)
         for window in range(np.int64(book["windows"])):
             said = np.int64(-1)
@@ -93,6 +100,7 @@ def outcomes(runs: Runs, i: Int, params: Runs, found: Whole) -> None:
                 able = np.int64(qualified(book, technician, service))
                 bits = LET_OUT + ACCEPTED * said + QUALIFIED * able
                 found[code_of(technician, ahead, window)] = bits
+    run["clock"] = now
 
 
 @kernel
@@ -198,8 +206,8 @@ def _play_out(
             if kept.shape[0] > 0:
                 kept[number] = content
             if given == ORACLE:
-                given = _scripted(run, script, number)
-            given = _answer(run, p, metres, log, desk, plan, given)
+                given = scripted(run, script, number)
+            given = give_answer(run, p, metres, log, desk, plan, given)
             if said.shape[0] > 0:
                 said[number] = given
             given = ORACLE
@@ -212,13 +220,14 @@ def _play_out(
 
 
 @rule
-def _scripted(run: Record, script: Whole, number: Int) -> np.int64:
+def scripted(run: Record, script: Whole, number: Int) -> np.int64:
+    """What a script answers to a call."""
     call = run["calls"][number]
     return np.int64(script[call["from_day"], call["stream"], call["from_index"]])
 
 
 @rule
-def _answer(
+def give_answer(
     run: Record, p: Record, metres: Metres, log: Record, desk: Record, plan: Record, answer: Int
 ) -> np.int64:
     """Answer the call on the line; the answer that was given in the end."""

@@ -18,8 +18,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from tradesbench_gym.core import branching
-from tradesbench_gym.core.branching import CODES, ORACLE
+from tradesbench_gym.core import annealing, branching
+from tradesbench_gym.core.branching import ACCEPTED, CODES, LET_OUT, ORACLE, QUALIFIED
+from tradesbench_gym.core.layout import LOG
 from tradesbench_gym.report.regret.outcomes import choice_of, distinct
 from tradesbench_gym.report.regret.playing import (
     CompiledPlayer,
@@ -33,9 +34,16 @@ from tradesbench_gym.report.regret.recorded import Recorded
 from tradesbench_gym.report.runs import usable_cores
 
 _ORACLE = int(ORACLE)
-_THROWN = (2, 3, 4)
-_NEAR = 40
-"""Calls among which answers are thrown over, and which are then climbed: about two days' worth."""
+_CHAINS = 2
+"""Walks side by side, whatever the number of threads, so that this does not change the result."""
+_SEGMENT = 1_000
+"""Steps of a walk at a time: a fifth of a second after which the search can be stopped."""
+_CYCLE = 40
+"""Segments of a walk."""
+_WARM, _COLD = 100_00.0, 10_00.0
+"""What a change loses, in cents, that is kept every third time or so, at the start of a walk and at
+its end: less than a job pays, more than a drive costs.
+"""
 _LEAST_PART = 8
 """Branches worth a thread of their own."""
 
@@ -45,7 +53,7 @@ class Budget:
     """How long to search; whichever comes first.
 
     Attributes:
-        seconds: of time, looked at between calls; None: as long as it takes.
+        seconds: of time, looked at every fraction of a second; None: as long as it takes.
         branches: branches to play; None: as many as it takes. With it alone the result depends
             neither on the machine nor on the number of threads.
         seed: of the search's own draws.
@@ -192,20 +200,20 @@ class _Climber:
         self.gains.append((self.branches, self.best.cash))
 
     def climb_on(self) -> None:
-        """Climb, throw a few answers over, and climb again, until the budget is spent."""
+        """Climb, anneal, and climb again, until the budget is spent."""
         self._climb(range(len(self._present.answers)), leave_rest=True)
         while True:
-            self._climb_until_settled(0, len(self._present.answers))
+            self._climb_until_settled()
             self.settled += 1
-            self._throw_over()
+            self._anneal()
 
     # -- climbing --
 
-    def _climb_until_settled(self, first: int, until: int) -> None:
-        """Change answers of a range of calls, in an order of chance, until no change helps."""
+    def _climb_until_settled(self) -> None:
+        """Change one answer after the other, in an order of chance, until no change helps."""
         gained = True
         while gained:
-            order = list(range(first, min(until, len(self._present.answers))))
+            order = list(range(len(self._present.answers)))
             self._draws.shuffle(order)
             gained = self._climb(order, leave_rest=False)
 
@@ -252,22 +260,26 @@ class _Climber:
         if time.perf_counter() >= self._deadline or (most is not None and self.branches >= most):
             raise _SpentError
 
-    # -- throwing over --
+    # -- annealing --
 
-    def _throw_over(self) -> None:
-        """Change a few near answers at random and climb around them; go back unless that gained."""
-        before = self.best
-        self._present = self._stand_at(before)
-        first = self._draws.randrange(len(before.answers))
-        for _ in range(self._draws.choice(_THROWN)):
-            last = min(first + _NEAR, len(self._present.answers))
-            call = self._draws.randrange(min(first, last - 1), last)
-            answer = self._draws.choice(self._others(call).tolist())
-            self._present = self._follow(call, answer, self._present.script)
-        self._note()
-        self._climb_until_settled(first, first + 2 * _NEAR)
-        if self._present.cash < before.cash:
-            self._present = self._stand_at(before)
+    def _anneal(self) -> None:
+        """Walk from the best run, in several chains, and stand at the best run after it."""
+        chains = [
+            _Chain(self.of, self.best, self._draws.randrange(2**63), self.all_technicians)
+            for _ in range(_CHAINS)
+        ]
+        try:
+            for segment in range(_CYCLE):
+                self._check_budget()
+                jobs = [self.pool.submit(chain.walk, segment) for chain in chains]
+                for job in jobs:
+                    self.branches += job.result()
+                top = max(chains, key=lambda chain: chain.cash)
+                if top.cash > self.best.cash:
+                    self._present = self._from_start(top.script)
+                    self._note()
+        finally:
+            self._present = self._stand_at(self.best)
 
     # -- branches --
 
@@ -306,3 +318,48 @@ class _Climber:
         answers = self._said[: len(calls)].copy()
         script[calls["from_day"], calls["stream"], calls["from_index"]] = answers
         return _Run(answers, script, trace.cash)
+
+
+class _Chain:
+    """One walk, with buffers of its own."""
+
+    def __init__(self, of: Recorded, begin: _Run, seed: int, all_technicians: bool) -> None:
+        b = of.business
+        self._of, self._draws = of, np.random.default_rng(seed)
+        self._wanted = LET_OUT | ACCEPTED | (0 if all_technicians else QUALIFIED)
+        self._present, self.script = begin.script.copy(), begin.script.copy()
+        self._told = np.array([0, begin.cash, 0], np.int64)
+        self._runs = np.zeros(1, b.run_dtype), np.zeros(1, b.run_dtype)
+        self._log, self._desk = np.zeros(1, LOG), b.new_desks()
+        self._plan = oracle_plan(b)
+        days = b.run_dtype["days"].shape[0]
+        self._mornings = np.zeros((days, b.run_dtype.itemsize), np.uint8)
+
+    @property
+    def cash(self) -> int:
+        """Of the best run met, whose answers are `script`, in cents."""
+        return int(self._told[annealing.BEST])
+
+    def walk(self, segment: int) -> int:
+        """Walk one segment; how many branches were played."""
+        at = (segment + np.arange(_SEGMENT) / _SEGMENT) / _CYCLE
+        warmth = _WARM * (_COLD / _WARM) ** at
+        b = self._of.business
+        annealing.anneal(
+            self._of.start,
+            self._present,
+            self.script,
+            self._draws.integers(0, 2**62, (_SEGMENT, 2), np.int64),
+            (warmth * self._draws.exponential(size=_SEGMENT)).astype(np.int64),
+            self._wanted,
+            b.params,
+            b.pool,
+            b.metres,
+            *self._runs,
+            self._log,
+            self._desk,
+            self._plan,
+            self._mornings,
+            self._told,
+        )
+        return _SEGMENT
