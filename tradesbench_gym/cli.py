@@ -61,6 +61,11 @@ COMMANDS = {
         "audit",
         "Play the run of a world file again and prove every row of it.",
     ),
+    "regret": Place(
+        "tradesbench_gym.commands.regret",
+        "regret",
+        "Price each answer of a world file's run, or search the best run in hindsight.",
+    ),
     "serve": Place(
         "tradesbench_gym.commands.serve",
         "serve",

@@ -191,7 +191,12 @@ def earliest_fit(desks: Desks, j: Int, plans: Desks) -> tuple[np.int64, np.int64
     The earliest window whose route keeps the margin, then the least added driving, then the lower
     technician; if there is none with the margin, again without.
     """
-    desk, plan = desks[j], plans[0]
+    return earliest_fit_of(desks[j], plans[0])
+
+
+@rule
+def earliest_fit_of(desk: Record, plan: Record) -> tuple[np.int64, np.int64, np.int64]:
+    """`earliest_fit` for callers inside kernels."""
     offered = _search(desk, plan, np.int64(plan["margin"]))
     if offered[0] < 0 and plan["margin"] > 0:
         offered = _search(desk, plan, np.int64(0))

@@ -44,17 +44,35 @@ def oracle(
 
     """
     given = {"quantile": quantile, "margin": margin, "circuity": circuity, "speed": speed}
-    wanted = {key: _number(key, value) for key, value in given.items() if value is not None}
-    made: dict[bytes, npt.NDArray[np.void]] = {}  # by the scenario's own settings: one, as a rule
+    return Oracle({key: _number(key, value) for key, value in given.items() if value is not None})
 
-    def decide(desk: Desk) -> Decision | None:
+
+class Oracle:
+    """The oracle with settings of its own, a policy like any other.
+
+    Args:
+        wanted: the settings that are not the scenario's, by name.
+
+    """
+
+    def __init__(self, wanted: dict[str, Decimal]) -> None:
+        self._wanted = wanted
+        # By the scenario's own settings: one, as a rule.
+        self._made: dict[bytes, npt.NDArray[np.void]] = {}
+
+    def plan(self, desk: Desk) -> npt.NDArray[np.void]:
+        """The settings it goes by, one record of dtype PLAN: with them compiled code can answer as
+        it does.
+        """
         own = desk["plan"].tobytes()
-        if own not in made:
-            made[own] = _plan(desk, wanted)
-        technician, ahead, window = planning.earliest_fit(desk.array, 0, made[own])
-        return None if technician < 0 else Decision(int(technician), int(ahead), int(window))
+        if own not in self._made:
+            self._made[own] = _plan(desk, self._wanted)
+        return self._made[own]
 
-    return decide
+    def __call__(self, desk: Desk) -> Decision | None:
+        """The earliest offer that its plan says can be kept."""
+        technician, ahead, window = planning.earliest_fit(desk.array, 0, self.plan(desk))
+        return None if technician < 0 else Decision(int(technician), int(ahead), int(window))
 
 
 def _number(key: str, value: Any) -> Decimal:
