@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tradesbench_gym.harness.manifest import HarnessError
 from tradesbench_gym.harness.sitting import Parts
 
 
@@ -60,3 +61,24 @@ def parts(**other: Any) -> Parts:
     """What a sitting without a model is made of, some of it exchanged."""
     made: dict[str, Any] = {"model": None, "room": open_room, "preflight": lambda *_: ()}
     return Parts(**{**made, **other})
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of one attempt to get out."""
+
+    name: str
+    what: str
+    held: bool
+    said: str
+
+
+def failed_preflight(probes: Sequence[Tried]) -> Any:
+    """A pre-flight that finds an open door."""
+
+    def tried(*_: object) -> tuple[()]:
+        error = HarnessError("a wall gave way", code="not_isolated")
+        error.probes = tuple(probes)  # type: ignore[attr-defined]
+        raise error
+
+    return tried

@@ -12,6 +12,7 @@ import json
 import socket
 import sys
 import threading
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,9 @@ from tradesbench_gym.api import app, listening, serving
 from tradesbench_gym.api.office import Office
 from tradesbench_gym.api.tokens import Token
 from tradesbench_gym.errors import TradesBenchError
-from tradesbench_gym.world import World
+from tradesbench_gym.world import World, WorldError
+
+_PATIENCE_SECONDS = 20.0
 
 
 def main() -> int:
@@ -38,7 +41,7 @@ def main() -> int:
 
 def _serve(wanted: dict[str, Any], stopped: threading.Event) -> None:
     with ExitStack() as held:
-        world = held.enter_context(World.open(Path(wanted["world"]), map=wanted["map"]))
+        world = held.enter_context(_opened(Path(wanted["world"]), wanted["map"]))
         office = Office(world)
         held.callback(office.close)
         served = []
@@ -47,6 +50,18 @@ def _serve(wanted: dict[str, Any], stopped: threading.Event) -> None:
             token = Token(wanted[name]["token"].encode())
             served.append((make(office, token), listening.Listener(inherited)))
         serving.serve(served, lambda: _say(ready=True), office.stop, stopped)
+
+
+def _opened(path: Path, map_name: str | None) -> World:
+    """The world, as soon as the servers of a harness that was killed have let go of it."""
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            return World.open(path, map=map_name)
+        except WorldError as error:
+            if error.code != "held" or time.monotonic() > until:
+                raise
+        time.sleep(0.1)
 
 
 def _watch(stopped: threading.Event) -> None:

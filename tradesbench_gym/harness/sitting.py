@@ -290,12 +290,7 @@ class Sitting:
 
     def _leave(self, error: BaseException) -> None:
         why = error.message if isinstance(error, TradesBenchError) else type(error).__name__
-        self._put(status=Status.STOPPED, sessions=self._sessions(why), **self._counted_at_last())
-
-    def _counted_at_last(self) -> dict[str, Any]:
-        counted = self._counted()
-        counted.pop("usage", None)  # the gateway is gone by now; it was taken before
-        return counted
+        self._put(status=Status.STOPPED, sessions=self._sessions(why), **self._counted())
 
     def _sessions(self, why: str) -> tuple[SessionPart, ...]:
         last = self.manifest.sessions[-1].model_copy(update={"ended_at": now(), "ended_by": why})

@@ -104,7 +104,9 @@ class Scripted:
         return TurnEnd.CUT
 
     def _cut(self, code: str, why: str) -> None:
-        self.close()
+        if self._lines is not None:
+            self._lines.end()
+            self._lines = None
         self._place.room.reap()
         self._place.fault(FaultKind.AGENT, code, f"the agent was stopped: {why}")
 

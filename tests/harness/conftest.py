@@ -1,0 +1,18 @@
+"""The tiny map in a file, and where a run of a test lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.worlds import tiny_map
+from tradesbench_gym.roads import write_map
+
+
+@pytest.fixture(scope="session")
+def map_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny map in a file, for a server of its own process."""
+    path = tmp_path_factory.mktemp("map") / "tiny.tbmap"
+    write_map(path, tiny_map())
+    return path
