@@ -7,15 +7,17 @@ import re
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.api.remote import play_in_process
-from tests.harness.doubles import OpenRoom, Tried, failed_preflight, open_room, parts
+from tests.harness.doubles import failed_preflight, open_room, parts
 from tests.harness.runs import SALT, begin, codes, outcomes, play, records, table
 from tradesbench_gym.company.business import open_business
 from tradesbench_gym.core.codes import CallState
 from tradesbench_gym.harness.agents.agent import AgentFailedError
+from tradesbench_gym.harness.cell import Cell, Probe
 from tradesbench_gym.harness.days import RunStoppedError
 from tradesbench_gym.harness.folder import RunFolder
 from tradesbench_gym.harness.manifest import (
@@ -130,10 +132,10 @@ def test_each_day_begins_with_a_new_process_and_its_notes_are_kept(
     tmp_path: Path, map_file: Path
 ) -> None:
     folder = begin(tmp_path / "run", map_file, "answers", days=2)
-    rooms: list[OpenRoom] = []
+    rooms: list[Cell] = []
     started: list[int] = []
 
-    def opened(*wanted: object) -> OpenRoom:
+    def opened(*wanted: object) -> Cell:
         rooms.append(open_room(*wanted))  # type: ignore[arg-type]
         popen = rooms[-1].popen
 
@@ -201,7 +203,7 @@ def test_an_agent_that_dies_is_started_again_and_its_deaths_are_its_own_fault(
     ],
 )
 def test_a_turn_without_end_is_cut_and_said_to_be(
-    tmp_path: Path, map_file: Path, manner: str, code: str, limits: dict[str, float]
+    tmp_path: Path, map_file: Path, manner: str, code: str, limits: dict[str, Any]
 ) -> None:
     folder = begin(tmp_path / "run", map_file, manner, 3, reminders=0, **limits)
     begun = time.monotonic()
@@ -262,7 +264,7 @@ def test_one_harness_at_a_time_holds_a_run(tmp_path: Path, map_file: Path) -> No
             play(folder)
         seen.append(refused.value.code)
 
-    def opened(*wanted: object) -> OpenRoom:
+    def opened(*wanted: object) -> Cell:
         second(folder.read())
         return open_room(*wanted)  # type: ignore[arg-type]
 
@@ -282,7 +284,7 @@ def test_a_wall_that_gives_way_stops_the_run_before_it_begins(
     tmp_path: Path, map_file: Path
 ) -> None:
     folder = begin(tmp_path / "run", map_file, "answers")
-    probes = [Tried("world", "read the world file", held=False, said="SQLite format 3")]
+    probes = [Probe("world", "read the world file", held=False, said="SQLite format 3")]
     with pytest.raises(HarnessError, match="gave way"):
         play(folder, parts(preflight=failed_preflight(probes)))
     manifest = folder.read()

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
 
-from tradesbench_gym.harness.agents.agent import TEMPORARY, Agent, Room
+from tradesbench_gym.harness.agents.agent import TEMPORARY, Agent
+from tradesbench_gym.harness.cell import Cell
 from tradesbench_gym.harness.days import RunStoppedError
 from tradesbench_gym.harness.faults import Fault, FaultKind
 from tradesbench_gym.harness.folder import RunFolder
@@ -69,7 +70,7 @@ class Surroundings:
     def __init__(
         self,
         folder: RunFolder,
-        room: Room,
+        room: Cell,
         agent: Agent,
         model: Model | None,
         recorder: Recorder,

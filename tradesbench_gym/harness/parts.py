@@ -10,15 +10,24 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from tradesbench_gym.harness.agents.pi import PiProgram
+from tradesbench_gym.harness.cell import (
+    Cell,
+    Doors,
+    IsolatedCell,
+    Private,
+    Probe,
+    open_bare,
+    open_cell,
+)
 from tradesbench_gym.harness.folder import RunFolder
 from tradesbench_gym.harness.house import Model
 from tradesbench_gym.harness.manifest import AgentName, HarnessError, Manifest, ModelPart
-from tradesbench_gym.harness.sitting import Parts, Room, Secrets
+from tradesbench_gym.harness.sitting import Parts
 
 
 def parts_of(manifest: Manifest, pi_folder: Path | None = None) -> Parts:
@@ -36,9 +45,7 @@ def parts_of(manifest: Manifest, pi_folder: Path | None = None) -> Parts:
     return Parts(
         model=None if manifest.model is None else lambda *wanted: _gateway(*wanted, key=key),
         room=_cell if manifest.isolated else _bare,
-        preflight=lambda room, secrets, env: (
-            _tried(room, secrets, env, key) if manifest.isolated else ()
-        ),
+        preflight=lambda room, private, env: _tried(room, private, env, key),
         pi=installed_pi(pi_folder) if manifest.agent.name == AgentName.PI else None,
     )
 
@@ -105,26 +112,22 @@ def _gateway(
     return Gateway(settings, folder.path)
 
 
-def _cell(workspace: Path, api: int, gateway: int | None, readable: Sequence[Path]) -> Room:
-    from tradesbench_gym.harness.cell import Doors, open_cell
-
+def _cell(workspace: Path, api: int, gateway: int | None, readable: Sequence[Path]) -> Cell:
     return open_cell(workspace, Doors(api, gateway), readable=readable)
 
 
-def _bare(workspace: Path, api: int, gateway: int | None, readable: Sequence[Path]) -> Room:
-    from tradesbench_gym.harness.cell import Doors, open_bare
-
+def _bare(workspace: Path, api: int, gateway: int | None, readable: Sequence[Path]) -> Cell:
     del readable  # there are no walls
     return open_bare(workspace, Doors(api, gateway))
 
 
-def _tried(room: Any, secrets: Secrets, env: Mapping[str, str], key: str | None) -> Sequence[Any]:
-    from tradesbench_gym.harness.cell import Private
-
-    values = secrets.values if key is None else (*secrets.values, key.encode())
-    private = Private(secrets.paths, secrets.sockets, secrets.pids, values, secrets.token)
-    probes: Sequence[Any] = room.preflight(private, env)
-    return probes
+def _tried(
+    room: Cell, private: Private, env: Mapping[str, str], key: str | None
+) -> Sequence[Probe]:
+    if not isinstance(room, IsolatedCell):
+        return ()
+    values = private.values if key is None else (*private.values, key.encode())
+    return room.preflight(replace(private, values=values), env)
 
 
 def price(text: str | None, name: str) -> Decimal | None:

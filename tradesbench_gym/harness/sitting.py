@@ -12,20 +12,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from tradesbench_gym.api.driver_models import RunStatus
 from tradesbench_gym.cachedir import OVERRIDE, CacheUnavailableError, cache_root
 from tradesbench_gym.company.business import Business, open_business
 from tradesbench_gym.errors import TradesBenchError
 from tradesbench_gym.harness.agents.agent import TEMPORARY, Agent, AgentFailedError, Place
-from tradesbench_gym.harness.agents.agent import Room as AgentRoom
 from tradesbench_gym.harness.agents.pi import Pi, PiProgram
 from tradesbench_gym.harness.agents.scripted import Scripted
+from tradesbench_gym.harness.cell import Cell, Probe
+from tradesbench_gym.harness.cell import Private as CellPrivate
 from tradesbench_gym.harness.company import Company
 from tradesbench_gym.harness.days import Days, Watch
 from tradesbench_gym.harness.folder import Hold, Private, RunFolder
 from tradesbench_gym.harness.house import Model, Surroundings
+from tradesbench_gym.harness.left_over import end_left_over
 from tradesbench_gym.harness.manifest import (
     AgentName,
     FaultPart,
@@ -45,24 +47,6 @@ from tradesbench_gym.world import reading
 _HOUR = 3600.0
 
 
-class Room(AgentRoom, Protocol):
-    """Where the agent's processes run."""
-
-    def close(self) -> None:
-        """End every process in it, and leave nothing of it behind."""
-
-
-@dataclass(frozen=True)
-class Secrets:
-    """What must be out of an agent's reach."""
-
-    paths: tuple[Path, ...]
-    sockets: tuple[Path, ...]
-    pids: tuple[int, ...]
-    values: tuple[bytes, ...]
-    token: str
-
-
 @dataclass(frozen=True)
 class Parts:
     """What a sitting is made of besides the company and the agent.
@@ -78,8 +62,8 @@ class Parts:
     """
 
     model: Callable[[Manifest, RunFolder, float | None], Model] | None
-    room: Callable[[Path, int, int | None, Sequence[Path]], Room]
-    preflight: Callable[[Any, Secrets, dict[str, str]], Sequence[Any]]
+    room: Callable[[Path, int, int | None, Sequence[Path]], Cell]
+    preflight: Callable[[Cell, CellPrivate, dict[str, str]], Sequence[Probe]]
     pi: PiProgram | None = None
 
 
@@ -142,6 +126,7 @@ class Sitting:
             held.callback(company.close)
             company.start()
             private.keep(company.port)
+            end_left_over(private.token)
             room = self._open_room(held, company, model)
             place = self._place(room, private.token, model, recorder)
             self._check_walls(room, place, company, model)
@@ -179,18 +164,17 @@ class Sitting:
         model.start()
         return model
 
-    def _open_room(self, held: ExitStack, company: Company, model: Model | None) -> Room:
+    def _open_room(self, held: ExitStack, company: Company, model: Model | None) -> Cell:
         pi = self._parts.pi
         readable = [] if pi is None else list(dict.fromkeys((pi.node.parent, pi.folder)))
         room = self._parts.room(
             self._folder.workspace, company.port, None if model is None else model.port, readable
         )
         held.callback(room.close)
-        room.reap()  # whoever an earlier sitting left behind
         make_folder(room.workspace, TEMPORARY, {}, room.uid)
         return room
 
-    def _place(self, room: Room, token: str, model: Model | None, recorder: Recorder) -> Place:
+    def _place(self, room: Cell, token: str, model: Model | None, recorder: Recorder) -> Place:
         return Place(
             room=room,
             token=token,
@@ -201,11 +185,11 @@ class Sitting:
             home=getattr(room, "home", None),
         )
 
-    def _check_walls(self, room: Room, place: Place, company: Company, model: Model | None) -> None:
+    def _check_walls(self, room: Cell, place: Place, company: Company, model: Model | None) -> None:
         """Try every wall before anything runs behind them; the results stand in the manifest."""
         folder = self._folder
         pids = [company.pid, getattr(model, "pid", None)]
-        secrets = Secrets(
+        private = CellPrivate(
             paths=(
                 folder.manifest_file,
                 folder.world,
@@ -221,13 +205,13 @@ class Sitting:
             token=place.token,
         )
         try:
-            probes = self._parts.preflight(room, secrets, place.environment())
+            probes = self._parts.preflight(room, private, place.environment())
         except TradesBenchError as error:
             self._put_probes(getattr(error, "probes", ()))
             raise
         self._put_probes(probes)
 
-    def _put_probes(self, probes: Sequence[Any]) -> None:
+    def _put_probes(self, probes: Sequence[Probe]) -> None:
         told = tuple(
             ProbePart(name=one.name, what=one.what, held=one.held, said=one.said) for one in probes
         )

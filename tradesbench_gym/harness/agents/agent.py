@@ -7,8 +7,7 @@ the company's books to tell. This module knows no agent program.
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -16,48 +15,13 @@ from typing import Any, Protocol
 
 from tradesbench_gym.api.listening import PORT_VARIABLE
 from tradesbench_gym.api.tokens import AGENT_VARIABLE
+from tradesbench_gym.harness.cell import Cell
 from tradesbench_gym.harness.faults import Fault, FaultKind
 from tradesbench_gym.harness.manifest import HarnessError, now
 
 TEMPORARY = ".tmp"
 """The folder of the workspace that TMPDIR names; emptied every night."""
 _PATH = "/usr/local/bin:/usr/bin:/bin"
-
-
-class Ports(Protocol):
-    """The ports that an agent may reach, as it sees them on its 127.0.0.1."""
-
-    @property
-    def api(self) -> int:
-        """The company's."""
-
-    @property
-    def gateway(self) -> int | None:
-        """The model gateway's; None if there is none."""
-
-
-class Room(Protocol):
-    """Where an agent's processes run: a `Cell`, as far as an agent needs it."""
-
-    @property
-    def workspace(self) -> Path:
-        """The folder they may write, and in which they start."""
-
-    @property
-    def uid(self) -> int:
-        """The user they run as."""
-
-    @property
-    def ports(self) -> Ports:
-        """The ports they may reach."""
-
-    def popen(
-        self, argv: Sequence[str], env: Mapping[str, str], **streams: Any
-    ) -> subprocess.Popen[bytes]:
-        """Start a process in it."""
-
-    def reap(self) -> Sequence[object]:
-        """End every process in it; those that were still there."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +39,7 @@ class Place:
 
     """
 
-    room: Room
+    room: Cell
     token: str
     gateway_token: str | None
     sessions: Path

@@ -18,6 +18,7 @@ from tradesbench_gym.harness.agents import pi_files
 from tradesbench_gym.harness.agents.agent import AgentFailedError, Place, Turn, TurnEnd
 from tradesbench_gym.harness.agents.lines import EndedError, Lines
 from tradesbench_gym.harness.agents.pi_turn import PiTurn
+from tradesbench_gym.harness.cell import CellError
 from tradesbench_gym.harness.faults import FaultKind
 from tradesbench_gym.harness.manifest import LimitsPart, ModelPart
 from tradesbench_gym.harness.workspace import files_in, make_folder, read_file, remove
@@ -130,8 +131,8 @@ class Pi:
         pipe = subprocess.PIPE
         try:
             process = room.popen(argv, env, stdin=pipe, stdout=pipe, stderr=pipe)
-        except OSError as error:
-            raise AgentFailedError(f"pi cannot be started: {error}", code="agent") from error
+        except CellError as error:
+            raise AgentFailedError(error.message, code="agent", field="pi") from error
         self._lines = Lines(process)
         state = self._question("get_state")
         if state is None or (state.get("model") or {}).get("id") != self._model.name:

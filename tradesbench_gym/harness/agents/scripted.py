@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 
 from tradesbench_gym.harness.agents.agent import AgentFailedError, Place, Turn, TurnEnd
 from tradesbench_gym.harness.agents.lines import EndedError, Lines
+from tradesbench_gym.harness.cell import CellError
 from tradesbench_gym.harness.faults import FaultKind
 from tradesbench_gym.harness.manifest import LimitsPart
 
@@ -77,11 +78,8 @@ class Scripted:
                     stdout=pipe,
                     stderr=pipe,
                 )
-            except OSError as error:
-                reason = (error.strerror or "unknown reason").lower()
-                raise AgentFailedError(
-                    f"the agent {self._program[0]} cannot be started: {reason}", code="agent"
-                ) from error
+            except CellError as error:
+                raise AgentFailedError(error.message, code="agent", field="program") from error
             self._lines = Lines(process)
         return self._lines
 
