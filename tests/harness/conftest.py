@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.worlds import tiny_map
+from tradesbench_gym.harness.agents.pi import PiProgram
+from tradesbench_gym.harness.parts import installed_pi
 from tradesbench_gym.roads import write_map
 
 
@@ -16,3 +19,12 @@ def map_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("map") / "tiny.tbmap"
     write_map(path, tiny_map())
     return path
+
+
+@pytest.fixture(scope="session")
+def pi() -> PiProgram:
+    """pi, where `tradesbench harness setup --into` has put it."""
+    place = os.environ.get("TRADESBENCH_PI")
+    if not place:
+        pytest.skip("$TRADESBENCH_PI names no folder with pi in it: tradesbench harness setup")
+    return installed_pi(Path(place))

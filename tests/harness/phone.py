@@ -93,6 +93,11 @@ def misbehave(manner: str, prompt: dict[str, Any]) -> None:
         take(prompt)
     elif manner == "books":
         book(prompt)
+    elif manner == "slowly":  # so that a kill finds it before, in and after its answer
+        time.sleep(0.03)
+        book(prompt)
+        take(prompt)
+        time.sleep(0.03)
     else:
         assert manner == "mute", manner
 

@@ -92,6 +92,7 @@ class Days:
             AgentFailedError: the agent cannot be started.
 
         """
+        self._settle(self._company.status())
         while True:
             status = self._company.status()
             if not status.ended:
@@ -102,6 +103,14 @@ class Days:
                 return status
             self._recorder.write("advance", now=status.now, commands=status.commands)
             self._company.advance()
+
+    def _settle(self, status: RunStatus) -> None:
+        """Take down what came of a prompt whose answer was the last thing an earlier sitting saw."""
+        for about in self._recorder.history.left_open():
+            if about.kind == "call" and about.number != status.call_id:
+                self._over(about, self._company.outcome(about.number))
+            elif about.kind == "cancellation" and about.number != status.job_id:
+                self._over(about, "acknowledged")
 
     def _attend(self, status: RunStatus) -> None:
         """Say what there is to say where the run stands, unless that is over."""
@@ -237,12 +246,12 @@ class Days:
 
     def _counts(self, turn: Turn, faults: Sequence[Fault], spared: int) -> bool:
         """Whether the agent has had its turn: not if it was kept from it."""
-        kinds = {fault.kind for fault in faults}
+        if any(fault.code == "company_died" for fault in faults):
+            return False
         if turn.end == TurnEnd.FAILED:
-            return kinds == {FaultKind.MODEL}
-        if turn.end == TurnEnd.DIED:
-            return spared >= self._limits.repeats  # somebody must be able to end the run
-        return not any(fault.code == "company_died" for fault in faults)
+            return {fault.kind for fault in faults} == {FaultKind.MODEL}
+        # Somebody must be able to end a run with an agent that always dies.
+        return turn.end != TurnEnd.DIED or spared >= self._limits.repeats
 
     def _spare(self, turn: Turn, faults: Sequence[Fault], spared: int) -> None:
         """Wait before the same is said again; give up if that has been done often enough."""

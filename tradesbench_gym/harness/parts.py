@@ -7,12 +7,15 @@ and kept nowhere. This module knows no day and no prompt.
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+
+from platformdirs import user_data_path
 
 from tradesbench_gym.harness.agents.pi import PiProgram
 from tradesbench_gym.harness.cell import (
@@ -29,6 +32,9 @@ from tradesbench_gym.harness.house import Model
 from tradesbench_gym.harness.manifest import AgentName, HarnessError, Manifest, ModelPart
 from tradesbench_gym.harness.sitting import Parts
 
+PI_VERSION = "1.6.0"
+"""The release of pi whose protocol `agents.pi` speaks."""
+
 
 def parts_of(manifest: Manifest, pi_folder: Path | None = None) -> Parts:
     """What a sitting of a run is made of.
@@ -43,7 +49,7 @@ def parts_of(manifest: Manifest, pi_folder: Path | None = None) -> Parts:
     """
     key = provider_key(manifest.model)
     return Parts(
-        model=None if manifest.model is None else lambda *wanted: _gateway(*wanted, key=key),
+        model=None if manifest.model is None else lambda *wanted: gateway(*wanted, key=key),
         room=_cell if manifest.isolated else _bare,
         preflight=lambda room, private, env: _tried(room, private, env, key),
         pi=installed_pi(pi_folder) if manifest.agent.name == AgentName.PI else None,
@@ -71,25 +77,44 @@ def provider_key(model: ModelPart | None) -> str | None:
 
 
 def installed_pi(folder: Path | None) -> PiProgram:
-    """Pi as `tradesbench harness setup` has installed it.
+    """Pi in a folder, as `tradesbench harness setup` installs it.
 
     Raises:
-        HarnessError: it is not, or not as it should be.
+        HarnessError: it is not there, or not in the version that this package speaks to.
 
     """
-    from tradesbench_gym.harness import pi_install
+    place = (folder or pi_folder()).absolute()
+    modules = place / "node_modules"
+    package = modules / "@earendil-works" / "pi-coding-agent"
+    node = (modules / ".bin" / "node").resolve()
+    version = _version(package / "package.json")
+    script = package / "dist" / "cli.js"
+    if version is None or not node.is_file() or not script.is_file():
+        raise HarnessError(
+            f"pi is not installed in {place}: run `tradesbench harness setup`", code="no_pi"
+        )
+    if version != PI_VERSION:
+        raise HarnessError(
+            f"pi {version} is in {place}, and this package speaks to {PI_VERSION}: run "
+            "`tradesbench harness setup`",
+            code="pi_version",
+        )
+    return PiProgram(place, node, script, version, _version(modules / "node" / "package.json"))
 
-    found = pi_install.find_pi(folder)
-    return PiProgram(
-        folder=found.folder,
-        node=found.node,
-        script=found.script,
-        version=found.version,
-        node_version=found.node_version,
-    )
+
+def _version(package: Path) -> str | None:
+    try:
+        return str(json.loads(package.read_text(encoding="utf-8"))["version"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
-def _gateway(
+def pi_folder() -> Path:
+    """Where `tradesbench harness setup` puts pi."""
+    return Path(user_data_path("tradesbench-gym", appauthor=False)) / "pi"
+
+
+def gateway(
     manifest: Manifest, folder: RunFolder, seconds_left: float | None, *, key: str | None
 ) -> Model:
     from tradesbench_gym.harness.gateway import Gateway, GatewaySettings, Prices

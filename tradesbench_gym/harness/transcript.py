@@ -146,7 +146,7 @@ class History:
     def __init__(self, records: Sequence[Record]) -> None:
         self._over: set[Occasion] = set()
         self._attempts: dict[Occasion, int] = {}
-        self._begun: set[Occasion] = set()
+        self._begun: dict[Occasion, None] = {}
         self.turns = self.reminders = self.unanswered = 0
         self.seconds = 0.0
         for record in records:
@@ -155,7 +155,7 @@ class History:
     def add(self, kind: str, said: Mapping[str, Any]) -> None:
         """Take one line into account."""
         if kind == "prompt":
-            self._begun.add(_occasion(said))
+            self._begun[_occasion(said)] = None
             self.reminders += said["attempt"] > 0
         elif kind == "turn":
             self.turns += 1
@@ -171,9 +171,9 @@ class History:
         """Whether a prompt has had its outcome."""
         return occasion in self._over
 
-    def is_begun(self, occasion: Occasion) -> bool:
-        """Whether a prompt has been given."""
-        return occasion in self._begun
+    def left_open(self) -> list[Occasion]:
+        """The prompts that have been given and have had no outcome yet."""
+        return [one for one in self._begun if one not in self._over]
 
     def attempts(self, occasion: Occasion) -> int:
         """How many turns the agent has had for it that count."""
