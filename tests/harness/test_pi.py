@@ -34,6 +34,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc"),
 ]
 THIRD = "Call 3 "
+CUT = Reply(text="", calls=(Call("bash", {"command": "echo one two three"}),), cut=3)
 
 
 def check_exact(run: PiRun, manifest: Manifest) -> None:
@@ -97,7 +98,7 @@ def test_fourteen_days_of_pi_end_with_the_oracle_s_exact_profit(
 
 
 def check_conversations(run: PiRun) -> None:
-    """One fresh conversation a day, all with the same system prompt, and a tool for each of four."""
+    """One fresh conversation a day, all with the same system prompt and four tools."""
     firsts, tools = {}, set()
     for asked in run.stub.asked:
         messages = asked.body["messages"]

@@ -117,6 +117,13 @@ def pi_folder() -> Path:
 def gateway(
     manifest: Manifest, folder: RunFolder, seconds_left: float | None, *, key: str | None
 ) -> Model:
+    """The gateway of a run, not started yet.
+
+    Raises:
+        HarnessError: the run has no model.
+        GatewayError: a setting that cannot be.
+
+    """
     from tradesbench_gym.harness.gateway import Gateway, GatewaySettings, Prices
 
     model, limits = manifest.model, manifest.limits
