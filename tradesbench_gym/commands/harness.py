@@ -273,15 +273,10 @@ def setup(
     _check_installed()
     from tradesbench_gym.harness import pi_install
 
-    found = pi_install.install(folder)
+    found = pi_install.setup(folder, None if as_json else typer.echo)
     if as_json:
-        typer.echo(
-            json.dumps(
-                {"folder": str(found.folder), "pi": found.version, "node": found.node_version}
-            )
-        )
-    else:
-        typer.echo(f"pi {found.version} on Node {found.node_version} in {found.folder}")
+        said = {"folder": str(found.folder), "pi": found.pi_version, "node": found.node_version}
+        typer.echo(json.dumps(said))
 
 
 def _check_installed() -> None:

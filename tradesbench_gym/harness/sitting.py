@@ -26,7 +26,7 @@ from tradesbench_gym.harness.cell import Private as CellPrivate
 from tradesbench_gym.harness.company import Company
 from tradesbench_gym.harness.days import Days, Watch
 from tradesbench_gym.harness.folder import Hold, Private, RunFolder
-from tradesbench_gym.harness.house import Model, Surroundings
+from tradesbench_gym.harness.house import Model, Surroundings, Warden
 from tradesbench_gym.harness.left_over import end_left_over
 from tradesbench_gym.harness.manifest import (
     AgentName,
@@ -122,6 +122,8 @@ class Sitting:
             transcript = held.enter_context(Transcript(folder.transcript, secrets))
             recorder = self._recorder = Recorder(transcript, self._watch.fault)
             recorder.write("sitting", number=len(manifest.sessions))
+            if model is not None:
+                held.enter_context(Warden(model, recorder.fault))
             company = Company(folder.world, run.map, private.token, private.port, recorder.fault)
             held.callback(company.close)
             company.start()
