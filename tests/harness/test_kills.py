@@ -44,7 +44,7 @@ def children(pid: int, words: str) -> list[int]:
         with suppress(OSError):
             parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
             command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
-            if parent == pid and (command == words or len(words) > 2 and words in command):
+            if parent == pid and (command == words or (len(words) > 2 and words in command)):
                 found.append(int(folder.name))
     return found
 

@@ -30,6 +30,7 @@ from tradesbench_gym.harness.house import Model
 from tradesbench_gym.harness.manifest import AgentName, HarnessError, Manifest, ModelPart
 from tradesbench_gym.harness.sitting import Parts
 
+
 def parts_of(manifest: Manifest, pi_folder: Path | None = None) -> Parts:
     """What a sitting of a run is made of.
 
@@ -71,16 +72,14 @@ def provider_key(model: ModelPart | None) -> str | None:
 
 
 def installed_pi(folder: Path | None) -> PiProgram:
-    """pi where `tradesbench harness setup` has put it, checked.
+    """Pi where `tradesbench harness setup` has put it, checked.
 
     Raises:
         SetupError: it is not there, or not what it must be.
 
     """
     found = pi_install.check(folder)
-    return PiProgram(
-        found.folder, found.node, found.script, found.pi_version, found.node_version
-    )
+    return PiProgram(found.folder, found.node, found.script, found.pi_version, found.node_version)
 
 
 def gateway(
