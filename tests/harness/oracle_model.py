@@ -84,7 +84,7 @@ def model_of(offers: Offers) -> Callable[[Asked], Reply]:
 
 def text_of(message: dict[str, Any]) -> str:
     """The words of a message, whether they come in one piece or in blocks."""
-    content = message["content"]
+    content = message["content"] or ""
     if isinstance(content, str):
         return content
     return "".join(str(one.get("text", "")) for one in content)
