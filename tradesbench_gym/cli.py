@@ -89,6 +89,11 @@ COMMANDS = {
         "calibrate",
         "Play the report's policies and compare their figures with the accepted bands.",
     ),
+    "harness": Place(
+        "tradesbench_gym.commands.harness",
+        "harness_app",
+        "Let an agent run the company, shut in, day by day, and keep what came of it.",
+    ),
     "map": Place("tradesbench_gym.roads.cli", "map_app", "Inspect, draw and build road maps."),
 }
 

@@ -63,12 +63,16 @@ def open_company(folder: Path, business: Business, seed: int = 5) -> Iterator[Co
 
 
 def play_in_process(
-    business: Business, seed: int, policy: Callable[[Desk], Any], desks: list[Desk] | None = None
+    business: Business,
+    seed: int,
+    policy: Callable[[Desk], Any],
+    desks: list[Desk] | None = None,
+    salt: int = 0,
 ) -> Simulation:
     """The run of a policy without HTTP, callers entered in the books as a dispatcher does; the
     desks it decided from are added to a list.
     """
-    simulation = Simulation(seed, business=business)
+    simulation = Simulation(seed, salt=salt, business=business)
     while simulation.next_call() == Stop.NEW_CALL:
         simulation.register(int(simulation.record["calls"][(simulation.line or 0) - 1]["address"]))
         if desks is not None:
