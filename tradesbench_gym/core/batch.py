@@ -19,7 +19,7 @@ from tradesbench_gym.core.observe import Masks, copy_mask, write_out
 from tradesbench_gym.core.parts import Where, Words
 from tradesbench_gym.core.rules.calendar import refusal
 from tradesbench_gym.core.rules.calls import Pool, fetch_caller, look_up
-from tradesbench_gym.core.step import NO_ANSWER, REFUSED, answer_call, not_let_out, play_on
+from tradesbench_gym.core.step import NO_ANSWER, REFUSED, answer_call, not_let_out, play_unseen
 
 Whole = npt.NDArray[np.int64]
 Seeds = npt.NDArray[np.uint64]
@@ -161,7 +161,7 @@ def _play_on(run: Record, p: Record, metres: Metres, log: Record) -> np.int64:
     stop = np.int64(_EVENTS_FULL)
     while stop == _EVENTS_FULL:
         log["count"] = 0
-        stop = play_on(run, p, metres, log)
+        stop = play_unseen(run, p, metres, log)
     return stop
 
 

@@ -64,8 +64,7 @@ def step(
     answered = last
     if action.shape[0] > 0 and run["line"] >= 0:
         answered = answer_call(run, params[0], metres, logs[i], action)
-    stop = play_on(run, params[0], metres, logs[i])
-    look_up(run, pool)
+    stop = play_on(run, params[0], pool, metres, logs[i])
     if stop != _EVENTS_FULL:
         fill_desk(run, desks[i])
         last = max(np.int64(answered), np.int64(REFUSED))
@@ -74,10 +73,16 @@ def step(
 
 
 @inlined
-def play_on(run: Record, p: Record, metres: Metres, log: Record) -> np.int64:
-    """Acknowledge cancellations until a new call, which is still to be looked up, the end, or a
-    full log.
-    """
+def play_on(run: Record, p: Record, pool: Pool, metres: Metres, log: Record) -> np.int64:
+    """Acknowledge cancellations until a new call, the end, or a full log."""
+    stop = play_unseen(run, p, metres, log)
+    look_up(run, pool)
+    return stop
+
+
+@inlined
+def play_unseen(run: Record, p: Record, metres: Metres, log: Record) -> np.int64:
+    """`play_on` for a batch, which looks up the caller itself."""
     while True:
         stop = advance_run(run, p, metres, log)
         if stop in (_NEW_CALL, _ENDED, _EVENTS_FULL):
