@@ -121,16 +121,14 @@ def enter(
 
     Raises CellError with the reason if it does not.
     """
-    entry = spec.Entry(room, tuple(argv), dict(env), probes)
-    told = spec.to_memory(entry)
+    told = spec.to_memory(spec.Entry(room, tuple(argv), dict(env), probes))
     problems, tell = os.pipe()
-    inherited = tuple(fd for fd in (told, tell, first) if fd >= 0)
     try:
         process = subprocess.Popen(  # noqa: S603 - a program of ours, which starts the agent's
             _command("entering", told, tell, first),
             env={},
             cwd="/",
-            pass_fds=inherited,
+            pass_fds=[fd for fd in (told, tell, first) if fd >= 0],
             stdin=_stream("stdin", stdin),
             stdout=_stream("stdout", stdout),
             stderr=_stream("stderr", stderr),
@@ -139,8 +137,8 @@ def enter(
         os.close(problems)
         raise
     finally:
-        os.close(told)
-        os.close(tell)
+        for fd in (told, tell):
+            os.close(fd)
     with os.fdopen(problems, "rb") as file:
         said = file.read()
     if said:
