@@ -1,7 +1,7 @@
 """Fastest routes between anchors with scipy, turns counted: two processes, block by block.
 
-It joins arcs, chains and turns into one graph and asks scipy for the way from every anchor. It knows
-a network of `Roads` and no file.
+It joins arcs, chains and turns into one graph and asks scipy for the way from every anchor. It
+knows a network of `Roads` and no file.
 """
 
 from __future__ import annotations
