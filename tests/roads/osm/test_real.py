@@ -120,7 +120,7 @@ def test_an_oracle_run_on_imperial_ends_and_is_audited_and_replayed(
         ["run", "--policy", "oracle", "--seed", "10001", "--map", file, "--world", world, "--json"],
     )
     assert played.exit_code == 0, played.output
-    assert json.loads(played.stdout)["results"]["jobs_completed"] > 50
+    assert json.loads(played.stdout)["results"]["completed"] > 50
     audited = RUNNER.invoke(app, ["audit", world])
     assert audited.exit_code == 0, audited.output
     assert "is proven" in audited.stdout
