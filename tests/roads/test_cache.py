@@ -168,3 +168,25 @@ def test_a_pickled_map_in_memory_is_complete(town: RoadMap) -> None:
     copy = pickle.loads(pickle.dumps(town))  # noqa: S301 - our own bytes
     assert copy.digest == town.digest
     assert np.array_equal(copy.metres, town.metres)
+
+
+def test_what_a_killed_process_left_half_unpacked_is_cleared_away(file: Path, cache: Path) -> None:
+    program = (
+        "import os, signal, sys, numpy as np\n"
+        "from tradesbench_gym.roads import open_map\n"
+        "save, count = np.save, []\n"
+        "def dying(*args, **more):\n"
+        "    count.append(1)\n"
+        "    if len(count) == 4:\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    save(*args, **more)\n"
+        "np.save = dying\n"
+        "open_map(sys.argv[1])\n"
+    )
+    if not hasattr(os, "fork"):
+        pytest.skip("signals and locks of POSIX")
+    killed = subprocess.run([sys.executable, "-c", program, str(file)], check=False)
+    assert killed.returncode == -9
+    assert [path.name[:11] for path in (cache / "maps").iterdir()] == [".unpacking-"]
+    digest = load(file).digest
+    assert [path.name for path in (cache / "maps").iterdir()] == [digest]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -185,3 +186,14 @@ def test_a_symmetric_square_stores_one_triangle() -> None:
     triangle, skew = coding.encode_square(matrix)
     assert skew == b""
     assert np.array_equal(coding.decode_square(triangle, skew, 300), matrix)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes and devices of POSIX")
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_pipe_or_a_device_is_refused_and_not_waited_for(tmp_path: Path, kind: str) -> None:
+    path = Path("/dev/zero")
+    if kind == "pipe":
+        path = tmp_path / "pipe.tbmap"
+        os.mkfifo(path)
+    with pytest.raises(MapError, match="is not a regular file"):
+        open_map(path)

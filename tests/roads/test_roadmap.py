@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.roads.towns import ADDRESSES, make_town, town_table
-from tradesbench_gym.roads import ANCHOR, PLACE, Kind, MapError, Plane, RoadMap, Zone
+from tradesbench_gym.roads import ANCHOR, PLACE, AddressTable, Kind, MapError, Plane, RoadMap, Zone
 
 
 def test_place_and_anchor_have_no_padding() -> None:
@@ -224,3 +224,23 @@ def test_a_map_from_memory_is_as_read_only_after_a_journey(town: RoadMap) -> Non
     assert not there.places.flags.writeable
     assert not there.metres.flags.writeable
     assert there.digest == town.digest
+
+
+def test_a_street_that_is_called_like_another_and_its_city_hides_neither() -> None:
+    town = make_town()
+    table = town_table()
+    streets = ("W Camelback Rd", "W Camelback Rd Glendale")
+    named = AddressTable(
+        table.number, table.suffix, table.street, table.locality, table.suffixes, streets,
+        table.localities,
+    )  # fmt: skip
+    twins = RoadMap.from_arrays(
+        "twins",
+        town.zones,
+        {name: town.places[name] for name in PLACE.names or () if name not in "xy"},
+        {name: town.anchors[name] for name in ("lat_e6", "lon_e6", "zone")},
+        town.metres,
+        table=named,
+    )
+    for i in range(ADDRESSES):
+        assert twins.find(twins.book.text(i)) == i

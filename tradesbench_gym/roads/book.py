@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -91,33 +92,36 @@ class AddressBook:
     def find(self, text: str) -> int:
         """The id of the address written as `text`; raises MapError naming close matches."""
         query = parse(text)
-        streets, rest = self._split(query)
-        if not streets:
+        longest: tuple[list[int], list[int]] | None = None
+        for streets, rest in self._splits(query):
+            candidates = [i for street in streets for i in self._at(street, query)]
+            matches = [i for i in candidates if self._agrees(i, rest)]
+            if len(matches) == 1:
+                return matches[0]
+            if matches:
+                raise MapError(
+                    f"'{text.strip()}' may be {self._several(matches)}: add the city or the ZIP.",
+                    code="address_ambiguous",
+                    field="text",
+                )
+            longest = longest or (streets, candidates)
+        if longest is None:
             raise self._unknown_street(text, query)
-        candidates = [i for street in streets for i in self._at(street, query)]
-        matches = [i for i in candidates if self._agrees(i, rest)]
-        if len(matches) == 1:
-            return matches[0]
-        if matches:
-            raise MapError(
-                f"'{text.strip()}' may be {self._several(matches)}: add the city or the ZIP.",
-                code="address_ambiguous",
-                field="text",
-            )
-        near = candidates or self._neighbours(streets, query.number)
+        near = longest[1] or self._neighbours(longest[0], query.number)
         raise MapError(
             f"There is no address '{text.strip()}'; near it {self._several(near)}.",
             code="address_unknown",
             field="text",
         )
 
-    def _split(self, query: Query) -> tuple[list[int], tuple[str, ...]]:
-        """The streets that the longest run of leading words names, and the words after it."""
+    def _splits(self, query: Query) -> Iterator[tuple[list[int], tuple[str, ...]]]:
+        """Streets that leading words name, and the words after them; most words first, for a
+        street may be called what another street and its city are.
+        """
         for length in range(len(query.words), 0, -1):
             streets = self._streets.get(query.words[:length])
             if streets:
-                return streets, query.words[length:]
-        return [], ()
+                yield streets, query.words[length:]
 
     def _at(self, street: int, query: Query) -> list[int]:
         suffix = self._suffixes.get(query.suffix)

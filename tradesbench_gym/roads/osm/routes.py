@@ -1,15 +1,18 @@
 """Fastest routes between anchors with scipy, turns counted: two processes, block by block.
 
-It joins arcs, chains and turns into one graph and asks scipy for the way from every anchor. It knows
-a network of `Roads` and no file.
+It joins arcs, chains and turns into one graph and asks scipy for the way from every anchor. It
+knows a network of `Roads` and no file.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.connection import wait
 from typing import Any, Final
 
 import numpy as np
@@ -94,7 +97,16 @@ class _Worker:
 def _prepare(graph: TurnGraph) -> None:
     # Ctrl-C reaches every process of the terminal; the parent decides what becomes of the work.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _Worker.mine = _Worker(graph)
+
+
+def _end_with_parent() -> None:
+    """A pool's workers wait for work for ever when their parent is killed; these do not."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _rows(block: range) -> Int32Array | None:
