@@ -5,10 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -195,23 +192,20 @@ def test_ctrl_c_prints_what_was_priced_until_then(
 
 
 @pytest.mark.slow  # a process starts
-@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
 def test_ctrl_c_ends_a_search_with_its_best_run_saved(
     run_file: Path, map_file: Path, tmp_path: Path
 ) -> None:
-    path = tmp_path / "best.sqlite"
-    command = [sys.executable, "-m", "tradesbench_gym", "regret", str(run_file), "--map"]
-    process = subprocess.Popen(
-        [*command, str(map_file), "--best", "--seconds", "600", "--save", str(path), "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    time.sleep(12)
-    process.send_signal(signal.SIGINT)
-    said, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors
-    found = json.loads(said)
+    from tests.cli.pseudo_terminal import run_in_terminal  # not where there are none
+
+    path, told = tmp_path / "best.sqlite", tmp_path / "best.json"
+    command = [sys.executable, "-m", "tradesbench_gym", "regret", run_file, "--map", map_file]
+    search = ["--best", "--seconds", 600, "--save", path, "--output", told]
+    words = [str(word) for word in (*command, *search)]
+    seen = run_in_terminal(words, interrupt_after="branches")  # as the bar counts them
+    assert seen.status == 130, seen.text
+    assert "interrupted" in seen.text
+    found = json.loads(told.read_text())
     assert found["interrupted"] is True
     assert audit(path, map=tiny_map()).ok
     assert read_recorded(path, map=tiny_map()).profit == found["best_profit_cents"]

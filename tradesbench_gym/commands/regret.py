@@ -107,6 +107,7 @@ def regret(
         prices, interrupted = _price(recorded, ask)
         _tell_prices(prices, worst, output, as_json=as_json)
     if interrupted:
+        typer.echo("interrupted: this is what there was until then", err=True)
         raise typer.Exit(INTERRUPTED)
 
 
