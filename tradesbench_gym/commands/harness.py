@@ -39,6 +39,7 @@ harness_app = typer.Typer(
     add_completion=False,
     name="harness",
     help="Let an agent run the company, shut in, day by day, and keep what came of it.",
+    epilog="Example: tradesbench harness run --model qwen3 --base-url http://localhost:8000/v1",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -50,6 +51,7 @@ FolderArgument = Annotated[Path, typer.Argument(help="The folder of a run.", sho
 def run(
     agent: options.AgentOption = "pi",
     program: options.ProgramOption = None,
+    readable: options.ReadableOption = None,
     thinking: options.ThinkingOption = "high",
     pi: options.PiOption = None,
     isolation: options.IsolationOption = True,
@@ -87,14 +89,15 @@ def run(
 
     Example: tradesbench harness run --model qwen3 --base-url http://localhost:8000/v1
 
-    Example: tradesbench harness run --agent scripted --program "python3 mine.py" --no-isolation
+    Example: tradesbench harness run --agent scripted --program "python3 $PWD/mine.py"
+    --readable .
     """
     _check_installed()
     from tradesbench_gym.harness.folder import Plan
     from tradesbench_gym.harness.manifest import LimitsPart, ModelPart
     from tradesbench_gym.harness.parts import price
 
-    who = options.agent_part(agent, program, thinking, isolation=isolation)
+    who = options.agent_part(agent, program, readable or (), thinking, isolation=isolation)
     with_model = options.with_model(who, model, base_url)
     known = None
     if with_model and model is not None and base_url is not None:
@@ -213,7 +216,9 @@ def _create(
     provider_key(model)  # before anything is made
     check_prices(limits, () if model is None else (model.input_price, model.output_price))
     pi = installed_pi(pi_folder) if who.name == "pi" else None
-    folder, part = RunFolder.create(out or _named(who, model), plan)
+    place = out or _named(who, model)
+    options.check_path(place, plan.seed)
+    folder, part = RunFolder.create(place, plan)
     versions = VersionsPart(
         tradesbench_gym=__version__,
         rules=RULES_VERSION,

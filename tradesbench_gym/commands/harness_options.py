@@ -5,8 +5,10 @@ This module knows no run: it says what the options mean.
 
 from __future__ import annotations
 
+import re
 import secrets
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,6 +41,13 @@ ThinkingOption = Annotated[
     str,
     typer.Option(
         help="How hard pi's model is to think: off, minimal, low, medium, high, xhigh or max.",
+        rich_help_panel=_AGENT,
+    ),
+]
+ReadableOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="A folder that a scripted agent may read in its cell; may be given again.",
         rich_help_panel=_AGENT,
     ),
 ]
@@ -166,7 +175,14 @@ MaxHoursOption = Annotated[
 ]
 
 
-def agent_part(name: str, program: str | None, thinking: str, *, isolation: bool) -> AgentPart:
+def agent_part(
+    name: str,
+    program: str | None,
+    readable: Sequence[Path],
+    thinking: str,
+    *,
+    isolation: bool,
+) -> AgentPart:
     """Who plays.
 
     Raises:
@@ -207,7 +223,31 @@ def agent_part(name: str, program: str | None, thinking: str, *, isolation: bool
             code="isolation",
             field="agent",
         )
-    return AgentPart(name=kind, program=words, thinking=thinking if kind == AgentName.PI else None)
+    _check_folders(readable)
+    return AgentPart(
+        name=kind,
+        program=words,
+        readable=tuple(str(one.resolve()) for one in readable),
+        thinking=thinking if kind == AgentName.PI else None,
+    )
+
+
+def _check_folders(readable: Sequence[Path]) -> None:
+    for one in readable:
+        if not one.is_dir():
+            raise StateError(
+                f"--readable names a folder, and {one} is none", code="readable", field="readable"
+            )
+
+
+def check_path(out: Path, seed: int) -> None:
+    """Raise StateError if the path of a workspace tells the agent the number of the run."""
+    if re.search(rf"seed\D?{seed}(?!\d)", str(out.resolve()), re.IGNORECASE):
+        raise StateError(
+            f"{out} has the seed in its name, which the agent would see: give another --out",
+            code="seed_in_path",
+            field="out",
+        )
 
 
 def with_model(who: AgentPart, model: str | None, base_url: str | None) -> bool:

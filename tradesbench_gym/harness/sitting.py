@@ -168,7 +168,9 @@ class Sitting:
 
     def _open_room(self, held: ExitStack, company: Company, model: Model | None) -> Cell:
         pi = self._parts.pi
-        readable = [] if pi is None else list(dict.fromkeys((pi.node.parent, pi.folder)))
+        readable = [Path(one) for one in self.manifest.agent.readable]
+        if pi is not None:
+            readable.append(pi.folder)
         room = self._parts.room(
             self._folder.workspace, company.port, None if model is None else model.port, readable
         )

@@ -127,6 +127,9 @@ class Scripted:
         """End the program."""
         self.close()
 
+    def put_away(self) -> None:
+        """A program has no conversation."""
+
     def close(self) -> None:
         """End the program, if it runs."""
         if self._lines is not None:
