@@ -20,7 +20,7 @@ from tradesbench_gym.core.codes import CallState
 from tradesbench_gym.core.plan import why_refused
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.errors import PolicyError, StateError
-from tradesbench_gym.policies import Decision, make_policy, register
+from tradesbench_gym.policies import Decision, make_policy, register, registry
 from tradesbench_gym.report.regret import Ask, Price, Prices, Recorded, Sample, price, record
 from tradesbench_gym.report.regret.outcomes import distinct
 from tradesbench_gym.report.regret.playing import (
@@ -220,14 +220,17 @@ def test_a_run_in_which_nobody_called_has_no_prices() -> None:
         record(Simulation(1, business=quiet), make_policy("oracle"))
 
 
-@register("regret-test-rude")
 def rude(desk: Desk) -> Decision | None:
     """Offers what the company does not let out."""
     del desk
     return Decision(99, 0, 0)
 
 
-def test_a_policy_whose_offer_is_not_let_out_is_named_with_its_call() -> None:
+def test_a_policy_whose_offer_is_not_let_out_is_named_with_its_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(registry, "_FACTORIES", dict(registry._FACTORIES))
+    register("regret-test-rude")(rude)
     with pytest.raises(PolicyError, match=r"offered call \d+ what the company does not"):
         price(careless_run(9), Ask("regret-test-rude", Sample(calls=1), workers=1))
 
