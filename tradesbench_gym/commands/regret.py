@@ -82,7 +82,7 @@ def regret(
     map_name: MapOfFileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Price each answer of a recorded run, or search the best run for it (--best).
+    """Price each answer of a world file's run, or search the best run in hindsight.
 
     At each call every distinct answer is played on to the end of the run by a policy, on the same
     draws; a regret is what the best of them earns more than the answer that was given. Ctrl-C
