@@ -40,8 +40,9 @@ class Band:
     @property
     def label(self) -> str:
         """The band in words: `2-5 km`."""
-        high = f"-{self.high_km}" if self.high_km is not None else " and more"
-        return f"{self.low_km}{high} km"
+        if self.high_km is None:
+            return f"over {self.low_km} km"
+        return f"{self.low_km}-{self.high_km} km"
 
 
 def pairs_of(road_map: RoadMap) -> tuple[FloatArray, FloatArray]:

@@ -69,7 +69,7 @@ def draw_maps(road_maps: Sequence[RoadMap], path: Path, *, anchors: bool = False
         for place, road_map in enumerate(road_maps, start=1):
             _draw(figure.add_subplot(1, len(road_maps), place), road_map, anchors)
         figure.tight_layout()
-        figure.savefig(path)
+        figure.savefig(path, bbox_inches="tight", pad_inches=0.3)
     except (OSError, ValueError) as error:
         raise MapError(f"Cannot draw into {path}: {error}.", code="plot_unwritable") from error
 
