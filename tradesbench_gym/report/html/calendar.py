@@ -7,7 +7,7 @@ below it, each job's promised window as a bracket in the colour of what became o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tradesbench_gym.core.codes import CallState, Condition
 from tradesbench_gym.core.layout import DAY_SECONDS
@@ -39,7 +39,10 @@ _BAND = 1.0
 _TOP = 0.22
 _THICK, _THIN = 0.42, 0.16
 _FIRST_LANE, _LAST_LANE = -0.1, -0.42
-_ROW_PX, _FRAME_PX = 84, 84
+_ROW_PX, _FRAME_PX = 96, 76
+_SIGN_AT = (0.5, 0.25, 0.75)
+_SIGN_MINUTES = 17
+_UNWORKED = (CallState.MISSED, CallState.CANCELLED, CallState.BOOKED)
 _MINUTE = 60
 _DAY_MINUTES = 24 * 60
 _ROADS_SLOWED = (Condition.RAIN, Condition.STORM, Condition.WIND, Condition.EXTREME_HEAT)
@@ -52,7 +55,7 @@ def day_figure(run: Run, day: int) -> Figure:
     stretches = [one for one in run.stretches_on(day) if one.job in jobs]
     data = [*_drives_and_waits(run, day, stretches, jobs), *_work(run, day, stretches, jobs)]
     data += _promises(run, day, list(jobs.values()))
-    data += _endings(run, day, list(jobs.values()))
+    data += _signs(run, day, list(jobs.values()))
     low, high = _reach(run, day, stretches)
     hours = range(-(-low // 120) * 120, high + 1, 120)
     names = [said(technician_of(run, man)) for man in range(men)]
@@ -171,9 +174,16 @@ def _work(
     return data
 
 
-def _lanes(jobs: Sequence[Call]) -> dict[int, float]:
-    """How far below its technician's line each job's bracket lies, so that none covers another."""
-    lanes: dict[int, float] = {}
+class _Lane(NamedTuple):
+    """Where a job's bracket lies below its technician's line, and where its sign stands on it."""
+
+    below: float
+    share: float
+
+
+def _lanes(jobs: Sequence[Call]) -> dict[int, _Lane]:
+    """A lane for each job, so that no bracket and no sign covers another."""
+    lanes: dict[int, _Lane] = {}
     groups: dict[tuple[int, int], list[Call]] = {}
     for call in jobs:
         if call.job is not None:
@@ -182,11 +192,13 @@ def _lanes(jobs: Sequence[Call]) -> dict[int, float]:
     step = (_LAST_LANE - _FIRST_LANE) / max(3, most - 1)
     for group in groups.values():
         for place, call in enumerate(sorted(group, key=lambda one: one.number)):
-            lanes[call.number] = _FIRST_LANE + step * place
+            share = _SIGN_AT[place % len(_SIGN_AT)]
+            lanes[call.number] = _Lane(_FIRST_LANE + step * place, share)
     return lanes
 
 
 def _promises(run: Run, day: int, jobs: Sequence[Call]) -> list[dict[str, Any]]:
+    """The brackets, in one trace a state; those without work to show leave room for a sign."""
     lanes, data = _lanes(jobs), []
     for state, look in STATES.items():
         x: list[float | None] = []
@@ -196,47 +208,67 @@ def _promises(run: Run, day: int, jobs: Sequence[Call]) -> list[dict[str, Any]]:
             if call.job is None or call.state != state:
                 continue
             opens, closes = _minutes(day, call.job.opens) + 2, _minutes(day, call.job.closes) - 2
-            level = call.job.technician - lanes[call.number]
-            x += [opens, (opens + closes) / 2, closes, None]
-            y += [level, level, level, None]
-            texts += [hover_of(run, call)] * 3 + [None]
+            lane = lanes[call.number]
+            level, sign = call.job.technician - lane.below, opens + lane.share * (closes - opens)
+            room = _SIGN_MINUTES if state in _UNWORKED else 0
+            x += [opens, sign - room, None, sign + room, closes, None]
+            y += [level, level, None, level, level, None]
+            texts += [hover_of(run, call)] * 2 + [None] + [hover_of(run, call)] * 2 + [None]
         if x:
-            dash = {CallState.CANCELLED: "dot", CallState.BOOKED: "dash"}.get(state, "solid")
-            data.append(
-                {"type": "scatter", "mode": "lines+markers", "name": f"window promised: {look.word}",
-                 "x": x, "y": y, "line": {"color": look.colour, "width": 2.5, "dash": dash},
-                 "marker": {"symbol": "line-ns", "size": [7, 0, 7, 0] * (len(x) // 4),
-                            "line": {"color": look.colour, "width": 2.5}},
-                 "customdata": texts, "hovertemplate": "%{customdata}<extra></extra>"}
-            )  # fmt: skip
+            data.append(_brackets(look, x, y, texts, dotted=state == CallState.CANCELLED))
     return data
 
 
-def _endings(run: Run, day: int, jobs: Sequence[Call]) -> list[dict[str, Any]]:
-    """Signs on the brackets of jobs that came to nothing, with their numbers."""
+def _brackets(
+    look: Look,
+    x: list[float | None],
+    y: list[float | None],
+    texts: list[str | None],
+    *,
+    dotted: bool,
+) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": f"window promised: {look.word}",
+        "x": x,
+        "y": y,
+        "line": {"color": look.colour, "width": 2.5, "dash": "dot" if dotted else "solid"},
+        "marker": {
+            "symbol": "line-ns",
+            "size": [7, 0, 0, 0, 7, 0] * (len(x) // 6),
+            "line": {"color": look.colour, "width": 2.5},
+        },
+        "customdata": texts,
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+
+
+def _signs(run: Run, day: int, jobs: Sequence[Call]) -> list[dict[str, Any]]:
+    """Sign and number, on its bracket, of each job that no work shows."""
     lanes, data = _lanes(jobs), []
-    for state in (CallState.MISSED, CallState.CANCELLED, CallState.BOOKED):
-        mine = [call for call in jobs if call.state == state and call.job is not None]
-        if not mine:
-            continue
+    for state in _UNWORKED:
         look = STATES[state]
-        spots = [(call, call.job) for call in mine if call.job is not None]
+        spots = [(call, call.job) for call in jobs if call.state == state and call.job is not None]
+        if not spots:
+            continue
+        shares = [lanes[call.number].share for call, _ in spots]
         data.append(
             {
                 "type": "scatter",
-                "mode": "markers+text",
+                "mode": "text",
                 "name": look.word,
-                "x": [_minutes(day, (job.opens + job.closes) // 2) for _, job in spots],
-                "y": [job.technician - lanes[call.number] for call, job in spots],
-                "marker": {"symbol": look.symbol, "size": 10, "color": look.colour,
-                           "line": {"color": look.colour, "width": 2}},
-                "text": [f"{call.number}" for call in mine],
-                "textposition": "middle right",
-                "textfont": {"size": 10},
-                "customdata": [hover_of(run, call) for call in mine],
+                "x": [
+                    _minutes(day, job.opens + round(share * (job.closes - job.opens)))
+                    for share, (_, job) in zip(shares, spots, strict=True)
+                ],
+                "y": [job.technician - lanes[call.number].below for call, job in spots],
+                "text": [f"{look.sign}{call.number}" for call, _ in spots],
+                "textfont": {"size": 11, "color": look.colour},
+                "customdata": [hover_of(run, call) for call, _ in spots],
                 "hovertemplate": "%{customdata}<extra></extra>",
             }
-        )  # fmt: skip
+        )
     return data
 
 

@@ -116,17 +116,15 @@ def profit_figure(runs: Sequence[Run]) -> Figure:
                 "hovertemplate": "%{customdata}<extra></extra>",
             }
         )  # fmt: skip
-    step = max(1, -(-len(seeds) // 12))
     layout = {
         "height": 320,
         "xaxis": {
             "title": {"text": "seed of the run"},
-            "tickvals": list(range(0, len(seeds), step)),
-            "ticktext": [str(seed) for seed in seeds[::step]],
+            "tickvals": list(range(len(seeds))),
+            "ticktext": [str(seed) for seed in seeds],
             "range": [-0.6, len(seeds) - 0.4],
         },
-        "yaxis": {"title": {"text": "profit ($)"}, "tickprefix": "$", "tickformat": "~s",
-                  "zeroline": True},
+        "yaxis": {"title": {"text": "profit ($)"}, "tickformat": "$~s", "zeroline": True},
     }  # fmt: skip
     return {"data": data, "layout": layout}
 

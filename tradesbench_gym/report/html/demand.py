@@ -14,7 +14,6 @@ from tradesbench_gym.core.layout import DAY_SECONDS
 from tradesbench_gym.report.html.facts import Call, Offer, Run
 from tradesbench_gym.report.html.money import day_axis
 from tradesbench_gym.report.html.palette import (
-    BLUE,
     EDGE,
     FATES,
     VERMILLION,
@@ -30,6 +29,7 @@ _WAITS = ("same day", "next day", "later")
 _Z = 1.959964
 _SCALE = 2.0**64
 _POINTS = 57
+_COUNTS_AT = 1.12
 
 
 def demand_figure(run: Run) -> Figure:
@@ -168,7 +168,7 @@ def _acceptance(
     }
     seen = {
         "type": "scatter",
-        "mode": "markers+text",
+        "mode": "markers",
         "x": [share.at for share in shares],
         "y": rates,
         "error_y": {
@@ -176,10 +176,7 @@ def _acceptance(
             "array": [high - rate for (_, high), rate in zip(ends, rates, strict=True)],
             "arrayminus": [rate - low for (low, _), rate in zip(ends, rates, strict=True)],
         },
-        "marker": {"size": 10, "color": BLUE},
-        "text": [f"  {share.accepted}/{share.of}" for share in shares],
-        "textposition": "middle right",
-        "cliponaxis": False,
+        "marker": {"size": 10},
         "customdata": [
             lines(
                 share.word,
@@ -190,9 +187,17 @@ def _acceptance(
         ],
         "hovertemplate": "%{customdata}<extra></extra>",
     }  # fmt: skip
+    counts = {
+        "type": "scatter",
+        "mode": "text",
+        "x": [share.at for share in shares],
+        "y": [_COUNTS_AT] * len(shares),
+        "text": [f"{share.accepted}/{share.of}" for share in shares],
+        "hoverinfo": "skip",
+    }
     layout = {
         "height": 300,
         "yaxis": {"title": {"text": "offers accepted (%)"}, "tickformat": ".0%",
-                  "range": [-0.04, 1.08], "tickvals": [0, 0.25, 0.5, 0.75, 1]},
+                  "range": [-0.04, 1.2], "tickvals": [0, 0.25, 0.5, 0.75, 1]},
     }  # fmt: skip
-    return {"data": [rule, seen], "layout": layout}
+    return {"data": [rule, seen, counts], "layout": layout}

@@ -7,7 +7,6 @@ from typing import Any
 
 from tradesbench_gym.report.html.facts import Run
 from tradesbench_gym.report.html.palette import (
-    BLUE,
     ENTRIES,
     VERMILLION,
     Figure,
@@ -35,7 +34,7 @@ def cash_figure(run: Run) -> Figure:
     trace = {
         "type": "scatter",
         "mode": "lines",
-        "line": {"shape": "hv", "width": 2, "color": BLUE},
+        "line": {"shape": "hv", "width": 2},
         "x": [stamp_of(run, moment) for moment in at],
         "y": [cents / _CENTS for cents in course],
         "text": [
@@ -48,7 +47,7 @@ def cash_figure(run: Run) -> Figure:
     layout: dict[str, Any] = {
         "height": 300,
         "xaxis": {"type": "date", "title": {"text": "date and time"}, "tickformat": "%-d %b"},
-        "yaxis": {"title": {"text": "cash ($)"}, "tickprefix": "$", "tickformat": "~s"},
+        "yaxis": {"title": {"text": "cash ($)"}, "tickformat": "$~s"},
         "shapes": [_level(start, "dot"), *([_level(0, "solid")] if min(course) < start / 4 else [])],
     }
     if run.bankrupt:
@@ -121,21 +120,19 @@ def ledger_figure(run: Run) -> Figure:
         "height": 340,
         "barmode": "relative",
         "xaxis": day_axis(run),
-        "yaxis": {"title": {"text": "money in and out ($ a day)"}, "tickprefix": "$",
-                  "tickformat": "~s", "zeroline": True},
+        "yaxis": {"title": {"text": "money in and out ($ a day)"}, "tickformat": "$~s",
+                  "zeroline": True},
     }  # fmt: skip
     return {"data": data, "layout": layout}
 
 
 def day_axis(run: Run) -> dict[str, Any]:
-    """An axis of service days, with as many dates on it as can be read."""
+    """An axis of service days; the page leaves out dates for which there is no room."""
     days = [day.number for day in run.days]
-    step = max(1, -(-len(days) // 7))
-    shown = days[::step]
-    dates = [run.business.date_of(day) for day in shown]
+    dates = [run.business.date_of(day) for day in days]
     return {
         "title": {"text": "service day"},
-        "tickvals": shown,
+        "tickvals": days,
         "ticktext": [f"{date:%a}<br>{date.day} {date:%b}" for date in dates],
         "tickangle": 0,
         "range": [-0.6, max(days, default=0) + 0.6],

@@ -6,20 +6,23 @@ const DATA = JSON.parse(document.getElementById("data").textContent);
 const DARK = window.matchMedia("(prefers-color-scheme: dark)");
 const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: false };
 const NARROW = 520;
+const FRAME_PX = 70;
+const TICK_PX = 48;
 
 function draw(place, figure) {
   const template = DATA.templates[DARK.matches ? "dark" : "light"];
   const layout = { ...figure.layout, template };
-  if (place.clientWidth < NARROW) thin(layout);
+  thin(layout, place.clientWidth);
   return Plotly.react(place, figure.data, layout, CONFIG);
 }
 
-// On a phone every second date stands on an axis of more than four.
-function thin(layout) {
+// As many dates stand on an axis as there is room for.
+function thin(layout, width) {
   const axis = layout.xaxis;
-  if (!axis || !axis.tickvals || axis.tickvals.length < 6) return;
-  const even = (_, place) => place % 2 === 0;
-  layout.xaxis = { ...axis, tickvals: axis.tickvals.filter(even), ticktext: axis.ticktext.filter(even) };
+  if (!axis || !axis.tickvals) return;
+  const step = Math.ceil(axis.tickvals.length / Math.max(2, Math.floor((width - FRAME_PX) / TICK_PX)));
+  const kept = (_, place) => place % step === 0;
+  layout.xaxis = { ...axis, tickvals: axis.tickvals.filter(kept), ticktext: axis.ticktext.filter(kept) };
 }
 
 class Run {

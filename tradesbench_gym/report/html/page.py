@@ -59,6 +59,7 @@ def render(runs: Sequence[Run], *, most: int = MOST_DETAILED) -> str:
     )
     page: str = environment.get_template("page.html.j2").render(
         title=_title(runs),
+        heading=_title(runs) if len(runs) > 1 else runs[0].business.scenario.company,
         runs=[_about(run) for run in detailed],
         left_out=[f"{run.name}, seed {run.seed}" for run in runs[most:]],
         comparison=_comparison(runs) if len(runs) > 1 else None,

@@ -88,7 +88,7 @@ NAMES: Final = ((BLUE, "circle"), (VERMILLION, "square"), (GREEN, "diamond"), (P
 """Colour and symbol of each name that runs go by."""
 
 
-def _template(paper: str, ink: str, faint: str, grid: str) -> dict[str, Any]:
+def _template(paper: str, ink: str, faint: str, grid: str, accent: str) -> dict[str, Any]:
     axis = {
         "gridcolor": grid,
         "linecolor": faint,
@@ -105,7 +105,7 @@ def _template(paper: str, ink: str, faint: str, grid: str) -> dict[str, Any]:
             "font": {"color": ink, "size": 12, "family": "system-ui, sans-serif"},
             "xaxis": axis,
             "yaxis": axis,
-            "colorway": [BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY],
+            "colorway": [accent],
             "hoverlabel": {
                 "bgcolor": paper,
                 "bordercolor": faint,
@@ -122,8 +122,8 @@ def _template(paper: str, ink: str, faint: str, grid: str) -> dict[str, Any]:
 
 
 TEMPLATES: Final = {
-    "light": _template("#ffffff", "#1d2329", "#8b929b", "#e3e6ea"),
-    "dark": _template("#1b2026", "#e4e8ec", "#8b929b", "#323941"),
+    "light": _template("#ffffff", "#1d2329", "#8b929b", "#e3e6ea", BLUE),
+    "dark": _template("#1b2026", "#e4e8ec", "#8b929b", "#323941", SKY),
 }
 
 
@@ -131,7 +131,7 @@ def marker(look: Look) -> dict[str, Any]:
     """How bars of a look are filled."""
     made: dict[str, Any] = {"color": look.colour, "line": {"color": EDGE, "width": 0.6}}
     if look.hatch:
-        made["pattern"] = {"shape": look.hatch, "fgcolor": "#22282f", "size": 5, "solidity": 0.25}
+        made["pattern"] = {"shape": look.hatch, "bgcolor": look.colour, "fgcolor": "#22282f", "size": 6, "solidity": 0.2}
     return made
 
 

@@ -5,6 +5,7 @@
 const DAY = 86400;
 const SECONDS_OF_A_DAY_SHOWN_IN = 20;
 const MARGIN_KM = 2;
+const SIDES = ["middle left", "middle right", "bottom center", "bottom right", "bottom left", "top left", "top right", "top center"];
 
 function clock(moment) {
   const minute = Math.floor((((moment % DAY) + DAY) % DAY) / 60);
@@ -192,7 +193,7 @@ class Replay {
   people() {
     const spots = this.data.technicians.map((_, index) => this.whereabouts(index).spot);
     return { type: "scatter", mode: "markers+text", x: spots.map((spot) => spot[0]), y: spots.map((spot) => spot[1]),
-      text: this.data.technicians.map((man) => `<b>${man.name}</b>`), textposition: "bottom center",
+      text: this.data.technicians.map((man) => `<b>${man.name}</b>`), textposition: this.data.technicians.map((_, index) => SIDES[index % SIDES.length]),
       marker: { size: 15, symbol: "circle", color: this.data.technicians.map((man) => man.colour), line: { color: "#ffffff", width: 2.5 } },
       hovertemplate: "%{text}<extra></extra>" };
   }
@@ -208,8 +209,8 @@ class Replay {
     const narrow = this.place.clientWidth < NARROW;
     return {
       height: narrow ? 420 : 560,
-      xaxis: { range: range(x), title: { text: "east of the map's origin (km)" }, constrain: "domain" },
-      yaxis: { range: range(y), title: { text: "north of it (km)" }, scaleanchor: "x", constrain: "domain" },
+      xaxis: { range: range(x), title: { text: "east of the map's origin (km)" }, constrain: "range" },
+      yaxis: { range: range(y), title: { text: "north of it (km)" }, scaleanchor: "x", constrain: "range" },
       images: this.picture ? [this.picture] : [],
       annotations: narrow ? [] : this.ground.zones.map((zone) => ({
         x: zone.x / 1000, y: zone.y / 1000, text: zone.name, showarrow: false, opacity: 0.55, font: { size: 11 } })),
