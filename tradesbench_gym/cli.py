@@ -84,6 +84,11 @@ COMMANDS = {
         "explain",
         "Show the draws behind one call: identity, words, threshold, outcome.",
     ),
+    "report": Place(
+        "tradesbench_gym.commands.report",
+        "report",
+        "Write one HTML page about one run or several: money, calendar, map, callers, losses.",
+    ),
     "calibrate": Place(
         "tradesbench_gym.commands.calibrate",
         "calibrate",

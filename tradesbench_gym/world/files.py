@@ -21,6 +21,7 @@ from tradesbench_gym.world.schema import (
     WORLD_VERSION,
     check_header,
     schema_text,
+    views_text,
 )
 
 BUSY_SECONDS = 5.0
@@ -142,7 +143,7 @@ def making(path: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {WORLD_VERSION}")
-            connection.executescript(f"BEGIN;{schema_text()}")
+            connection.executescript(f"BEGIN;{schema_text()}{views_text()}")
             yield connection
             connection.execute("COMMIT")
         _publish(draft, path)

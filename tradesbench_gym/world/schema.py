@@ -55,11 +55,29 @@ def schema_text() -> str:
 
 
 @cache
+def views_text() -> str:
+    """The SQL that makes the views for people, which a file may lack."""
+    return resources.files(__package__).joinpath("views.sql").read_text(encoding="utf-8")
+
+
+@cache
 def schema_objects() -> dict[tuple[str, str], str | None]:
     """Every table, trigger, view and index a world has, by type and name, with its SQL."""
+    return _made_by(schema_text())
+
+
+@cache
+def view_objects() -> dict[tuple[str, str], str | None]:
+    """The views for people, which a file has as they are here or not at all, as above."""
+    known = schema_objects()
+    every = _made_by(schema_text() + views_text())
+    return {key: sql for key, sql in every.items() if key not in known}
+
+
+def _made_by(text: str) -> dict[tuple[str, str], str | None]:
     blank = sqlite3.connect(":memory:")
     try:
-        blank.executescript(schema_text())
+        blank.executescript(text)
         return read_objects(blank)
     finally:
         blank.close()
