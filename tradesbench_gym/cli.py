@@ -79,6 +79,11 @@ COMMANDS = {
         "explain",
         "Show the draws behind one call: identity, words, threshold, outcome.",
     ),
+    "analyse": Place(
+        "tradesbench_gym.commands.analyse",
+        "analyse",
+        "Show where runs part from the oracle in money, who accepted, and what was risked.",
+    ),
     "calibrate": Place(
         "tradesbench_gym.commands.calibrate",
         "calibrate",
