@@ -94,6 +94,16 @@ COMMANDS = {
         "harness_app",
         "Let an agent run the company, shut in, day by day, and keep what came of it.",
     ),
+    "results": Place(
+        "tradesbench_gym.commands.results",
+        "results",
+        "Print what runs of agents came to: every run, means, and the difference to the oracle.",
+    ),
+    "verify": Place(
+        "tradesbench_gym.commands.verify",
+        "verify",
+        "Prove the folder of a run: its score, its calls, its transcript, its tokens.",
+    ),
     "map": Place("tradesbench_gym.roads.cli", "map_app", "Inspect, draw and build road maps."),
 }
 

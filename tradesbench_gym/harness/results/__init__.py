@@ -1,0 +1,9 @@
+"""What folders of runs hold: every run's figures beside the oracle's, and the proof of a folder.
+
+Nothing here plays on, starts or stops a run; a folder is read and never touched.
+"""
+
+from tradesbench_gym.harness.results.facts import RunFacts, read_facts
+from tradesbench_gym.harness.results.groups import Group, grouped
+
+__all__ = ["Group", "RunFacts", "grouped", "read_facts"]
