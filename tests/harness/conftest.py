@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from tests.worlds import tiny_map
 from tradesbench_gym.harness.agents.pi import PiProgram
 from tradesbench_gym.harness.parts import installed_pi
+from tradesbench_gym.harness.pi_install import SetupError
 from tradesbench_gym.roads import write_map
 
 
@@ -23,8 +23,8 @@ def map_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def pi() -> PiProgram:
-    """pi, where `tradesbench harness setup --into` has put it."""
-    place = os.environ.get("TRADESBENCH_PI")
-    if not place:
-        pytest.skip("$TRADESBENCH_PI names no folder with pi in it: tradesbench harness setup")
-    return installed_pi(Path(place))
+    """pi, where `tradesbench harness setup` has put it."""
+    try:
+        return installed_pi(None)
+    except SetupError as error:
+        pytest.skip(f"{error}: tradesbench harness setup")

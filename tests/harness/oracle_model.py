@@ -73,7 +73,10 @@ def model_of(offers: Offers) -> Callable[[Asked], Reply]:
             number = int(job.group(1) or job.group(2))
             return _bash(_ASK + _asked("calls.acknowledge", job_id=number))
         if call is not None:
-            return _bash(_ASK + "\n".join(_answer(int(call.group(1)), said, offers)))
+            number = int(call.group(1))
+            whole = "\n\n".join(map(text_of, asked.body["messages"]))
+            told = whole[whole.rindex(f"Call {number} asks") :]  # a reminder says less
+            return _bash(_ASK + "\n".join(_answer(number, told, offers)))
         return Reply(text="Good morning.")
 
     return reply
@@ -81,7 +84,7 @@ def model_of(offers: Offers) -> Callable[[Asked], Reply]:
 
 def text_of(message: dict[str, Any]) -> str:
     """The words of a message, whether they come in one piece or in blocks."""
-    content = message["content"]
+    content = message["content"] or ""
     if isinstance(content, str):
         return content
     return "".join(str(one.get("text", "")) for one in content)
@@ -91,7 +94,7 @@ def _answer(number: int, said: str, offers: Offers) -> list[str]:
     offer = offers[number]
     if offer is None:
         return [_asked("calls.reject", call_id=number)]
-    who = dict(_FIELD.findall(said))
+    who = dict(_FIELD.findall(said)[:3])
     return [
         _asked("customers.register", call_id=number, name=who["name"], phone=who["phone"]),
         _asked("locations.register", call_id=number, address=who["address"]),

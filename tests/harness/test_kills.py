@@ -38,13 +38,13 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, map_file: Path) -> Run
 
 
 def children(pid: int, words: str) -> list[int]:
-    """The processes below one whose command line holds some words."""
+    """The processes below one whose command line holds some words, or is one."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-            if parent == pid and words in command:
+            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+            if parent == pid and (command == words or (len(words) > 2 and words in command)):
                 found.append(int(folder.name))
     return found
 

@@ -34,6 +34,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc"),
 ]
 THIRD = "Call 3 "
+CUT = Reply(text="", calls=(Call("bash", {"command": "echo one two three"}),), cut=3)
 
 
 def check_exact(run: PiRun, manifest: Manifest) -> None:
@@ -97,7 +98,7 @@ def test_fourteen_days_of_pi_end_with_the_oracle_s_exact_profit(
 
 
 def check_conversations(run: PiRun) -> None:
-    """One fresh conversation a day, all with the same system prompt, and a tool for each of four."""
+    """One fresh conversation a day, all with the same system prompt and four tools."""
     firsts, tools = {}, set()
     for asked in run.stub.asked:
         messages = asked.body["messages"]
@@ -297,7 +298,7 @@ def test_a_limit_on_tokens_stops_the_run_where_it_stands(
 # -- kills --
 
 
-@pytest.mark.parametrize("who", ["cli.js", "harness.gateway", "company_server"])
+@pytest.mark.parametrize("who", ["pi", "harness.gateway", "company_server"])
 def test_whoever_is_killed_in_the_middle_of_pi_s_turn_costs_no_call(
     tmp_path: Path, pi: PiProgram, map_file: Path, who: str
 ) -> None:
@@ -312,7 +313,7 @@ def test_whoever_is_killed_in_the_middle_of_pi_s_turn_costs_no_call(
             killed.append(status.call_id)
             threading.Timer(0.05 * len(killed), kill).start()
 
-    with pi_run(tmp_path / "run", pi, map_file) as run:
+    with pi_run(tmp_path / "run", pi, map_file, turn_seconds=60.0) as run:
         manifest = run.play(Watch(moved=moved))
         assert len(killed) == 3
         assert manifest.status == Status.ENDED
@@ -320,7 +321,7 @@ def test_whoever_is_killed_in_the_middle_of_pi_s_turn_costs_no_call(
         assert manifest.results["profit_cents"] == run.expected.profit_cents
         assert outcomes(run.folder)["unanswered"] == 0
         expected: dict[str, Any] = {
-            "cli.js": "agent_died",
+            "pi": "agent_died",
             "harness.gateway": "gateway_died",
             "company_server": "company_died",
         }

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import platform
 import re
-import secrets
-import shlex
 import signal
 import time
 from collections.abc import Iterator
@@ -21,14 +19,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tradesbench_gym import __version__
-from tradesbench_gym.commands.options import (
-    DaysOption,
-    JsonOption,
-    MapOption,
-    ScenarioOption,
-    StartOption,
-    salt_number,
-)
+from tradesbench_gym.commands import harness_options as options
+from tradesbench_gym.commands.options import JsonOption
 from tradesbench_gym.errors import StateError, TradesBenchError
 
 if TYPE_CHECKING:
@@ -41,161 +33,52 @@ if TYPE_CHECKING:
     )
 
 STOPPED, INTERRUPTED = 3, 130
-RANDOM = "random"
 _SAFE = re.compile(r"[^A-Za-z0-9.]+")
-_RUN, _AGENT, _MODEL, _LIMITS = "The run", "The agent", "The model", "Limits"
 
 harness_app = typer.Typer(
     add_completion=False,
     name="harness",
     help="Let an agent run the company, shut in, day by day, and keep what came of it.",
+    epilog="Example: tradesbench harness run --model qwen3 --base-url http://localhost:8000/v1",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
 FolderArgument = Annotated[Path, typer.Argument(help="The folder of a run.", show_default=False)]
-PiOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--pi", help="Where pi is installed, if not where setup puts it.", rich_help_panel=_AGENT
-    ),
-]
 
 
 @harness_app.command()
 def run(
-    agent: Annotated[
-        str, typer.Option(help="pi, scripted or oracle.", rich_help_panel=_AGENT)
-    ] = "pi",
-    program: Annotated[
-        str | None,
-        typer.Option(
-            help="What a scripted agent is started with, as a shell would be told.",
-            rich_help_panel=_AGENT,
-        ),
-    ] = None,
-    thinking: Annotated[
-        str,
-        typer.Option(
-            help="How hard pi's model is to think: off, minimal, low, medium, high, xhigh or max.",
-            rich_help_panel=_AGENT,
-        ),
-    ] = "high",
-    pi: PiOption = None,
-    isolation: Annotated[
-        bool,
-        typer.Option(
-            help="Shut the agent in: needs root, and every wall is tried first.",
-            rich_help_panel=_AGENT,
-        ),
-    ] = True,
-    model: Annotated[
-        str | None,
-        typer.Option(help="The model, by its provider's name for it.", rich_help_panel=_MODEL),
-    ] = None,
-    base_url: Annotated[
-        str | None,
-        typer.Option(
-            "--base-url",
-            help="The provider, such as http://localhost:8000/v1.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = None,
-    key_variable: Annotated[
-        str | None,
-        typer.Option(
-            "--api-key-env",
-            help="Environment variable that holds the key; no key is sent if not given.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = None,
-    input_price: Annotated[
-        str | None,
-        typer.Option(
-            help="Dollars per million input tokens; unknown if not given, and the cost with it.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = None,
-    cached_price: Annotated[
-        str | None,
-        typer.Option(help="Likewise, of those read from a cache.", rich_help_panel=_MODEL),
-    ] = None,
-    output_price: Annotated[
-        str | None, typer.Option(help="Likewise, of output tokens.", rich_help_panel=_MODEL)
-    ] = None,
-    context_tokens: Annotated[
-        int,
-        typer.Option(
-            min=1_000, help="How long a conversation the model takes.", rich_help_panel=_MODEL
-        ),
-    ] = 200_000,
-    output_tokens: Annotated[
-        int,
-        typer.Option(min=256, help="How long one answer of it may be.", rich_help_panel=_MODEL),
-    ] = 32_000,
-    seed: Annotated[int, typer.Option(help="Number of the run.", rich_help_panel=_RUN)] = 5,
-    salt: Annotated[
-        str,
-        typer.Option(
-            help="The secret number that seals the run: random, or a number; 0: an open run.",
-            rich_help_panel=_RUN,
-        ),
-    ] = RANDOM,
-    days: DaysOption = None,
-    scenario: ScenarioOption = "sunridge",
-    map_name: MapOption = "phoenix",
-    start_date: StartOption = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="New or empty folder for the run; named if not given.", rich_help_panel=_RUN
-        ),
-    ] = None,
-    reminders: Annotated[
-        int,
-        typer.Option(
-            min=0, help="How often an unanswered call is brought up again.", rich_help_panel=_LIMITS
-        ),
-    ] = 2,
-    turn_seconds: Annotated[
-        float,
-        typer.Option(
-            min=1, help="The longest that a turn of the agent's may take.", rich_help_panel=_LIMITS
-        ),
-    ] = 1800.0,
-    command_seconds: Annotated[
-        float,
-        typer.Option(
-            min=1, help="The longest that one command of pi's may take.", rich_help_panel=_LIMITS
-        ),
-    ] = 600.0,
-    turn_characters: Annotated[
-        int,
-        typer.Option(
-            min=1_000, help="The most that may be said in one turn.", rich_help_panel=_LIMITS
-        ),
-    ] = 4_000_000,
-    request_seconds: Annotated[
-        float,
-        typer.Option(min=1, help="How long the provider is waited for.", rich_help_panel=_LIMITS),
-    ] = 300.0,
-    request_retries: Annotated[
-        int,
-        typer.Option(
-            min=0, help="How often a request to it is made again.", rich_help_panel=_LIMITS
-        ),
-    ] = 5,
-    max_cost: Annotated[
-        str | None, typer.Option(help="Dollars the run may cost.", rich_help_panel=_LIMITS)
-    ] = None,
-    max_tokens: Annotated[
-        int | None,
-        typer.Option(min=1, help="Tokens the run may take, both ways.", rich_help_panel=_LIMITS),
-    ] = None,
-    max_hours: Annotated[
-        float | None,
-        typer.Option(min=0, help="Hours of wall time the run may take.", rich_help_panel=_LIMITS),
-    ] = None,
+    agent: options.AgentOption = "pi",
+    program: options.ProgramOption = None,
+    readable: options.ReadableOption = None,
+    thinking: options.ThinkingOption = "high",
+    pi: options.PiOption = None,
+    isolation: options.IsolationOption = True,
+    model: options.ModelOption = None,
+    base_url: options.BaseUrlOption = None,
+    key_variable: options.KeyVariableOption = None,
+    input_price: options.InputPriceOption = None,
+    cached_price: options.CachedPriceOption = None,
+    output_price: options.OutputPriceOption = None,
+    context_tokens: options.ContextTokensOption = 200_000,
+    output_tokens: options.OutputTokensOption = 32_000,
+    seed: options.SeedOption = 5,
+    salt: options.SaltOption = options.RANDOM,
+    days: options.DaysOption = None,
+    scenario: options.ScenarioOption = "sunridge",
+    map_name: options.MapNameOption = "phoenix",
+    start_date: options.StartDateOption = None,
+    out: options.OutOption = None,
+    reminders: options.RemindersOption = 2,
+    turn_seconds: options.TurnSecondsOption = 1800.0,
+    command_seconds: options.CommandSecondsOption = 600.0,
+    turn_characters: options.TurnCharactersOption = 4_000_000,
+    request_seconds: options.RequestSecondsOption = 300.0,
+    request_retries: options.RequestRetriesOption = 5,
+    max_cost: options.MaxCostOption = None,
+    max_tokens: options.MaxTokensOption = None,
+    max_hours: options.MaxHoursOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Let an agent run the company from the first day to the last.
@@ -206,15 +89,16 @@ def run(
 
     Example: tradesbench harness run --model qwen3 --base-url http://localhost:8000/v1
 
-    Example: tradesbench harness run --agent scripted --program "python3 mine.py" --no-isolation
+    Example: tradesbench harness run --agent scripted --program "python3 $PWD/mine.py"
+    --readable .
     """
     _check_installed()
     from tradesbench_gym.harness.folder import Plan
     from tradesbench_gym.harness.manifest import LimitsPart, ModelPart
     from tradesbench_gym.harness.parts import price
 
-    who = _agent(agent, program, thinking, isolation=isolation)
-    with_model = _with_model(who, model, base_url)
+    who = options.agent_part(agent, program, readable or (), thinking, isolation=isolation)
+    with_model = options.with_model(who, model, base_url)
     known = None
     if with_model and model is not None and base_url is not None:
         known = ModelPart(
@@ -238,24 +122,44 @@ def run(
         max_tokens=max_tokens,
         max_hours=max_hours,
     )
-    plan = Plan(seed, _salt(salt), scenario, map_name, days, start_date)
+    plan = Plan(seed, options.salt(salt), scenario, map_name, days, start_date)
     folder = _create(out, plan, who, known, limits, pi, isolation=isolation)
     _play(folder, pi, as_json=as_json)
 
 
 @harness_app.command()
-def resume(folder: FolderArgument, pi: PiOption = None, as_json: JsonOption = False) -> None:
+def resume(
+    folder: FolderArgument,
+    pi: options.PiOption = None,
+    max_cost: options.MaxCostOption = None,
+    max_tokens: options.MaxTokensOption = None,
+    max_hours: options.MaxHoursOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Go on with a run where it was left, however that was.
 
     A call that waits is put to the agent again, in the same conversation; nothing is answered
-    twice. The key is read again from the variable that the run was begun with.
+    twice. The key is read again from the variable that the run was begun with. A limit that is
+    given takes the place of the run's own.
 
     Example: tradesbench harness resume my-run
     """
     _check_installed()
-    from tradesbench_gym.harness.folder import RunFolder
+    from tradesbench_gym.harness.folder import Hold, RunFolder
+    from tradesbench_gym.harness.parts import price
 
-    _play(RunFolder(folder), pi, as_json=as_json)
+    found = RunFolder(folder)
+    given = {
+        "max_cost": price(max_cost, "max-cost"),
+        "max_tokens": max_tokens,
+        "max_hours": max_hours,
+    }
+    changed = {name: value for name, value in given.items() if value is not None}
+    if changed:
+        with Hold(found):
+            manifest = found.read()
+            found.write(manifest.changed(limits=manifest.limits.model_copy(update=changed)))
+    _play(found, pi, as_json=as_json)
 
 
 @harness_app.command()
@@ -273,15 +177,10 @@ def setup(
     _check_installed()
     from tradesbench_gym.harness import pi_install
 
-    found = pi_install.install(folder)
+    found = pi_install.setup(folder, None if as_json else typer.echo)
     if as_json:
-        typer.echo(
-            json.dumps(
-                {"folder": str(found.folder), "pi": found.version, "node": found.node_version}
-            )
-        )
-    else:
-        typer.echo(f"pi {found.version} on Node {found.node_version} in {found.folder}")
+        said = {"folder": str(found.folder), "pi": found.pi_version, "node": found.node_version}
+        typer.echo(json.dumps(said))
 
 
 def _check_installed() -> None:
@@ -294,63 +193,6 @@ def _check_installed() -> None:
             f"harness needs {error.name}: pip install 'tradesbench-gym[harness]'",
             code="not_installed",
         ) from None
-
-
-def _agent(name: str, program: str | None, thinking: str, *, isolation: bool) -> AgentPart:
-    from tradesbench_gym.harness.agents.pi_files import THINKING
-    from tradesbench_gym.harness.manifest import AgentName, AgentPart, HarnessError
-
-    if name not in {one.value for one in AgentName}:
-        names = ", ".join(one.value for one in AgentName)
-        raise HarnessError(
-            f"there is no agent {name!r}: there are {names}", code="agent", field="agent"
-        )
-    kind = AgentName(name)
-    if thinking not in THINKING:
-        raise HarnessError(
-            f"--thinking is one of {', '.join(THINKING)}, not {thinking!r}",
-            code="thinking",
-            field="thinking",
-        )
-    try:
-        words = tuple(shlex.split(program or ""))
-    except ValueError as error:
-        raise HarnessError(
-            f"--program cannot be read: {error}", code="program", field="program"
-        ) from None
-    if (kind == AgentName.SCRIPTED) != bool(words):
-        raise HarnessError(
-            "--agent scripted and --program go together: the program is what is started",
-            code="program",
-            field="program",
-        )
-    if kind == AgentName.ORACLE and isolation:
-        raise HarnessError(
-            "the oracle is a part of this package, which an isolated agent cannot read: give "
-            "--no-isolation",
-            code="isolation",
-            field="agent",
-        )
-    return AgentPart(name=kind, program=words, thinking=thinking if kind == AgentName.PI else None)
-
-
-def _with_model(who: AgentPart, model: str | None, base_url: str | None) -> bool:
-    """Whether there is a model; StateError if it is half named, or missing where it is needed."""
-    if (model is None) != (base_url is None):
-        raise StateError(
-            "--model and --base-url go together: one names the model, the other its provider",
-            code="model",
-            field="model",
-        )
-    if who.name == "pi" and model is None:
-        raise StateError("pi needs --model and --base-url", code="model", field="model")
-    return model is not None
-
-
-def _salt(text: str) -> int:
-    if text != RANDOM:
-        return salt_number(text)
-    return secrets.randbits(63) + 1
 
 
 def _create(
@@ -374,7 +216,9 @@ def _create(
     provider_key(model)  # before anything is made
     check_prices(limits, () if model is None else (model.input_price, model.output_price))
     pi = installed_pi(pi_folder) if who.name == "pi" else None
-    folder, part = RunFolder.create(out or _named(who, model), plan)
+    place = out or _named(who, model)
+    options.check_path(place, plan.seed)
+    folder, part = RunFolder.create(place, plan)
     versions = VersionsPart(
         tradesbench_gym=__version__,
         rules=RULES_VERSION,

@@ -105,7 +105,7 @@ class Days:
             self._company.advance()
 
     def _settle(self, status: RunStatus) -> None:
-        """Take down what came of a prompt whose answer was the last thing an earlier sitting saw."""
+        """Take down what came of a prompt that an earlier sitting saw answered, and no more."""
         for about in self._recorder.history.left_open():
             if about.kind == "call" and about.number != status.call_id:
                 self._over(about, self._company.outcome(about.number))

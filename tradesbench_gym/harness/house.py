@@ -7,11 +7,14 @@ module knows no prompt and no rule of the business.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
+from tradesbench_gym.errors import TradesBenchError
 from tradesbench_gym.harness.agents.agent import TEMPORARY, Agent
 from tradesbench_gym.harness.cell import Cell
 from tradesbench_gym.harness.days import RunStoppedError
@@ -23,6 +26,7 @@ from tradesbench_gym.harness.workspace import make_folder
 
 _HOUR = 3600.0
 _LIMIT = "limit_"
+_LOOK_SECONDS = 0.2
 
 
 class Model(Protocol):
@@ -50,6 +54,40 @@ class Model(Protocol):
 
     def stop(self) -> None:
         """End it."""
+
+
+class Warden:
+    """Starts the gateway again whenever it dies, in a thread of its own; a context manager.
+
+    Its socket stays open: who asks meanwhile waits.
+
+    Args:
+        model: the gateway, started.
+        told: is told of every death.
+
+    """
+
+    def __init__(self, model: Model, told: Callable[[Fault], None]) -> None:
+        self._model, self._told = model, told
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="gateway", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._over.wait(_LOOK_SECONDS):
+            if self._model.alive():
+                continue
+            sentence = "the model gateway ended and was started again"
+            self._told(Fault(FaultKind.INFRASTRUCTURE, "gateway_died", sentence, now()))
+            with suppress(TradesBenchError):  # the next look tries again
+                self._model.start()
 
 
 class Surroundings:
@@ -86,7 +124,7 @@ class Surroundings:
         self._told = 0 if model is None else _known(recorder, model)
 
     def check(self) -> None:
-        """See that the gateway runs, take down what it found wrong, and keep the limits.
+        """Take down what the gateway found wrong, and keep the limits.
 
         Raises:
             RunStoppedError: a limit of the run is reached.
@@ -111,10 +149,6 @@ class Surroundings:
         self._told += len(found)
         for fault in found:
             self._recorder.fault(fault)
-        if not self._model.alive():
-            sentence = "the model gateway ended and was started again"
-            self._recorder.fault(Fault(FaultKind.INFRASTRUCTURE, "gateway_died", sentence, now()))
-            self._model.start()
         return next((one for one in found if one.code.startswith(_LIMIT)), None)
 
     def close_day(self, day: int) -> None:

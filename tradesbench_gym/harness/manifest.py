@@ -65,10 +65,13 @@ class RunPart(_Part):
 
 
 class AgentPart(_Part):
-    """Who plays it: `program` is what a scripted agent is started with."""
+    """Who plays it: `program` is what a scripted agent is started with, `readable` the folders that
+    it may read in its cell besides the system's.
+    """
 
     name: AgentName
     program: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
     thinking: str | None = None
 
 

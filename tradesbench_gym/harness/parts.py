@@ -7,7 +7,6 @@ and kept nowhere. This module knows no day and no prompt.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -15,8 +14,7 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
-from platformdirs import user_data_path
-
+from tradesbench_gym.harness import pi_install
 from tradesbench_gym.harness.agents.pi import PiProgram
 from tradesbench_gym.harness.cell import (
     Cell,
@@ -31,9 +29,6 @@ from tradesbench_gym.harness.folder import RunFolder
 from tradesbench_gym.harness.house import Model
 from tradesbench_gym.harness.manifest import AgentName, HarnessError, Manifest, ModelPart
 from tradesbench_gym.harness.sitting import Parts
-
-PI_VERSION = "1.6.0"
-"""The release of pi whose protocol `agents.pi` speaks."""
 
 
 def parts_of(manifest: Manifest, pi_folder: Path | None = None) -> Parts:
@@ -77,46 +72,26 @@ def provider_key(model: ModelPart | None) -> str | None:
 
 
 def installed_pi(folder: Path | None) -> PiProgram:
-    """Pi in a folder, as `tradesbench harness setup` installs it.
+    """Pi where `tradesbench harness setup` has put it, checked.
 
     Raises:
-        HarnessError: it is not there, or not in the version that this package speaks to.
+        SetupError: it is not there, or not what it must be.
 
     """
-    place = (folder or pi_folder()).absolute()
-    modules = place / "node_modules"
-    package = modules / "@earendil-works" / "pi-coding-agent"
-    node = (modules / ".bin" / "node").resolve()
-    version = _version(package / "package.json")
-    script = package / "dist" / "cli.js"
-    if version is None or not node.is_file() or not script.is_file():
-        raise HarnessError(
-            f"pi is not installed in {place}: run `tradesbench harness setup`", code="no_pi"
-        )
-    if version != PI_VERSION:
-        raise HarnessError(
-            f"pi {version} is in {place}, and this package speaks to {PI_VERSION}: run "
-            "`tradesbench harness setup`",
-            code="pi_version",
-        )
-    return PiProgram(place, node, script, version, _version(modules / "node" / "package.json"))
-
-
-def _version(package: Path) -> str | None:
-    try:
-        return str(json.loads(package.read_text(encoding="utf-8"))["version"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def pi_folder() -> Path:
-    """Where `tradesbench harness setup` puts pi."""
-    return Path(user_data_path("tradesbench-gym", appauthor=False)) / "pi"
+    found = pi_install.check(folder)
+    return PiProgram(found.folder, found.node, found.script, found.pi_version, found.node_version)
 
 
 def gateway(
     manifest: Manifest, folder: RunFolder, seconds_left: float | None, *, key: str | None
 ) -> Model:
+    """The gateway of a run, not started yet.
+
+    Raises:
+        HarnessError: the run has no model.
+        GatewayError: a setting that cannot be.
+
+    """
     from tradesbench_gym.harness.gateway import Gateway, GatewaySettings, Prices
 
     model, limits = manifest.model, manifest.limits

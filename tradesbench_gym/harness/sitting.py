@@ -26,7 +26,7 @@ from tradesbench_gym.harness.cell import Private as CellPrivate
 from tradesbench_gym.harness.company import Company
 from tradesbench_gym.harness.days import Days, Watch
 from tradesbench_gym.harness.folder import Hold, Private, RunFolder
-from tradesbench_gym.harness.house import Model, Surroundings
+from tradesbench_gym.harness.house import Model, Surroundings, Warden
 from tradesbench_gym.harness.left_over import end_left_over
 from tradesbench_gym.harness.manifest import (
     AgentName,
@@ -122,6 +122,8 @@ class Sitting:
             transcript = held.enter_context(Transcript(folder.transcript, secrets))
             recorder = self._recorder = Recorder(transcript, self._watch.fault)
             recorder.write("sitting", number=len(manifest.sessions))
+            if model is not None:
+                held.enter_context(Warden(model, recorder.fault))
             company = Company(folder.world, run.map, private.token, private.port, recorder.fault)
             held.callback(company.close)
             company.start()
@@ -166,7 +168,9 @@ class Sitting:
 
     def _open_room(self, held: ExitStack, company: Company, model: Model | None) -> Cell:
         pi = self._parts.pi
-        readable = [] if pi is None else list(dict.fromkeys((pi.node.parent, pi.folder)))
+        readable = [Path(one) for one in self.manifest.agent.readable]
+        if pi is not None:
+            readable.append(pi.folder)
         room = self._parts.room(
             self._folder.workspace, company.port, None if model is None else model.port, readable
         )

@@ -36,9 +36,10 @@ def read_file(folder: Path, name: str, most: int) -> bytes | None:
             handle = os.open(name, _LOOK, dir_fd=inside)
     except OSError:
         return None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        return None
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return None
         return file.read(most)
 
 

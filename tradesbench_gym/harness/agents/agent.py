@@ -7,6 +7,7 @@ the company's books to tell. This module knows no agent program.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -51,7 +52,8 @@ class Place:
         """All that an agent's process finds in its environment."""
         workspace = str(self.room.workspace)
         return {
-            "PATH": _PATH,
+            # Without walls the agent is somebody's own, and finds what he finds.
+            "PATH": _PATH if self.room.isolated else os.environ.get("PATH", _PATH),
             "HOME": self.home or workspace,
             "TMPDIR": f"{workspace}/{TEMPORARY}",
             "LANG": "C.UTF-8",

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import IO, Any
 
-LONGEST_LINE = 16 * 1024 * 1024
-_WAITING = 256
+LONGEST_LINE = 8 * 1024 * 1024
+_WAITING = 32
 _LAST_WORDS = 4_000
 _CHUNK = 64 * 1024
 _LOOK = 0.5
@@ -111,9 +111,12 @@ class Lines:
         return status
 
     def _read(self, stream: IO[bytes]) -> None:
+        whole = True
         with suppress(OSError, ValueError):
             while line := stream.readline(LONGEST_LINE):
-                self._hand_over(line)
+                starts, whole = whole, line.endswith(b"\n")
+                if starts and whole:  # one that is too long is passed over
+                    self._hand_over(line)
         self._hand_over(None)
         stream.close()
 

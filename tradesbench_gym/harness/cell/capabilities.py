@@ -21,6 +21,7 @@ NEEDED = {
     "setuid": 7,
     "setpcap": 8,
     "net_admin": 12,
+    "sys_chroot": 18,
     "sys_ptrace": 19,
     "sys_admin": 21,
 }
@@ -62,7 +63,7 @@ def cannot(said: str) -> CellError:
 
 def effective_capabilities(status: Path = Path("/proc/self/status")) -> int:
     """The bits of what this process may do now."""
-    for line in status.read_text(encoding="ascii", errors="replace").splitlines():
+    for line in status.read_text(encoding="utf-8", errors="replace").splitlines():
         if line.startswith("CapEff:"):
             return int(line.split()[1], 16)
     return 0

@@ -171,7 +171,7 @@ def _listening_ports() -> list[int]:
     ports = set()
     for name in ("tcp", "tcp6"):
         with contextlib.suppress(OSError):
-            lines = Path("/proc/net", name).read_text(encoding="ascii").splitlines()[1:]
+            lines = Path("/proc/net", name).read_text(encoding="utf-8").splitlines()[1:]
             fields = [line.split() for line in lines]
             ports |= {int(one[1].rsplit(":", 1)[1], 16) for one in fields if one[3] == _LISTEN}
     return sorted(ports)
@@ -181,7 +181,7 @@ def _own_addresses() -> list[str]:
     """The host's own addresses besides loopback."""
     addresses = []
     with contextlib.suppress(OSError):
-        lines = Path("/proc/net/fib_trie").read_text(encoding="ascii").splitlines()
+        lines = Path("/proc/net/fib_trie").read_text(encoding="utf-8").splitlines()
         for before, line in itertools.pairwise(lines):
             if "/32 host LOCAL" in line and (address := before.split()[-1])[:4] != "127.":
                 addresses.append(address)
@@ -192,8 +192,11 @@ def _daemon(cell: IsolatedCell) -> Probe:
     """Leave a daemon behind, end the day, and look for it."""
     what = "setsid nohup sh, deaf to signals and orphaned, over the end of the day"
     name = "keep a daemon alive"
-    with cell.popen(["sh", "-c", _DAEMON], {"PATH": "/usr/bin:/bin"}) as process:
-        process.wait(30)
+    try:
+        with cell.popen(["sh", "-c", _DAEMON], {"PATH": "/usr/bin:/bin"}) as process:
+            process.wait(30)
+    except CellError as error:
+        return Probe(name, what, held=False, said=f"the attempt itself failed: {error}")
     survivors = cell.reap()
     left = [one for one in survivors if "sleep 600" in one.command]
     after = list(cell.left())

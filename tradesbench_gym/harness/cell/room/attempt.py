@@ -63,6 +63,15 @@ class Targets:
     extra: dict[str, str] = field(default_factory=dict)
 
 
+def needed(work: Callable[[], str]) -> str:
+    """Something that must be possible: here an OSError is what should not have come."""
+    try:
+        said = work()
+    except OSError as error:
+        return f"it cannot: {error.strerror or error}"
+    raise Held(said)
+
+
 def read(path: str) -> str:
     """Read the beginning of a file or the names in a folder."""
     if Path(path).is_dir():

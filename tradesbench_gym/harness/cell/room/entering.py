@@ -90,11 +90,14 @@ def _become(entry: Entry, attempts: Any, problems: int, parents: set[int], folde
     status = _NOT_STARTED
     try:
         _settle(entry.room, problems, parents)
-        os.chdir(folder)
         if attempts is not None:
+            # With a wall missing, the way there may be closed: that is for the attempts to say.
+            with contextlib.suppress(OSError):
+                os.chdir(folder)
             os.close(problems)
             status = attempts.run(entry.probes, entry.env)
         else:
+            os.chdir(folder)
             os.execvpe(entry.argv[0], entry.argv, entry.env)  # noqa: S606 - the agent's program
     except Exception as error:  # noqa: BLE001 - told, whatever it is: the engine makes it a sentence
         with contextlib.suppress(OSError):

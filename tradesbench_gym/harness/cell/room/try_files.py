@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from . import kernel
-from .attempt import Attempt, Held, Targets, ran, read, refused
+from .attempt import Attempt, Held, Targets, needed, ran, read, refused
 
 _IN_ACCESS = 0x1
 _OUTSIDE = (
@@ -21,7 +21,8 @@ _OUTSIDE = (
 )  # fmt: skip
 _TO_CHANGE = (
     "/etc/passwd", "/etc/hosts", "/etc/resolv.conf", "/usr/bin/env",
-    "/proc/sys/kernel/core_pattern",    "/proc/sysrq-trigger", "/proc/sys/kernel/hostname", "/proc/1/oom_score_adj",
+    "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/proc/sys/kernel/hostname",
+    "/proc/1/oom_score_adj",
 )  # fmt: skip
 _CRON = (
     "/var/spool/cron",
@@ -69,9 +70,10 @@ def _must_work(targets: Targets) -> Iterator[Attempt]:
             path = Path(folder, ".cell-probe")
             path.write_text("mine", encoding="utf-8")
             path.unlink()
-        raise Held("it can")
+        return "it can"
 
-    yield Attempt("the agent can work", "write in the workspace, /tmp and home", write_own)
+    made = partial(needed, write_own)
+    yield Attempt("the agent can work", "write in the workspace, /tmp and home", made)
 
 
 def _source(targets: Targets) -> Iterator[Attempt]:
@@ -91,7 +93,7 @@ def _around(targets: Targets) -> Iterator[Attempt]:
     parent = Path(targets.workspace).parent
     for above in (parent, parent.parent):
         what = f"look for neighbours of the workspace in {above}"
-        yield Attempt("read other workspaces", what, partial(_others, above, targets.workspace))
+        yield Attempt("read other workspaces", what, partial(_strangers, str(above), targets))
     for folder in (
         "/root",
         "/home",
@@ -135,14 +137,6 @@ def _read_any(path: str) -> str:
     if os.access(path, os.R_OK) or os.access(path, os.W_OK):
         return "may be read or written"
     raise Held("may be neither read nor written")
-
-
-def _others(folder: Path, workspace: str) -> str:
-    own = Path(workspace)
-    others = [name for name in os.listdir(folder) if not own.is_relative_to(folder / name)]
-    if folder == Path("/") or not others:
-        raise Held("nothing else is there")
-    return f"sees {others[:5]}"
 
 
 def _strangers(folder: str, targets: Targets) -> str:

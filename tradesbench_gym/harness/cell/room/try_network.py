@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from functools import partial
 
 from . import kernel
-from .attempt import Attempt, Held, Targets, refused
+from .attempt import Attempt, Held, Targets, needed, refused
 
 _SECONDS = 3.0
+_PATIENCE_SECONDS = 0.3
 # Addresses that the standards keep for documentation: nobody has them.
 _INTERNET = (("192.0.2.1", 443), ("192.0.2.53", 53), ("2001:db8::1", 443), ("169.254.169.254", 80))
 _FAMILIES = {
@@ -35,7 +36,7 @@ _FEWEST_REFUSALS, _MOST_REFUSALS = 400, 499
 def network(targets: Targets) -> Iterator[Attempt]:
     """Everything about the network."""
     for port in targets.doors:
-        made = partial(_door, port)
+        made = partial(needed, partial(_door, port))
         yield Attempt("the agent can work", f"connect to its door, port {port}", made)
     for host in ("127.0.0.1", "::1"):
         made = partial(_connect, host, targets.listening)
@@ -98,8 +99,15 @@ def _at_the_door(targets: Targets) -> Iterator[Attempt]:
 
 
 def _door(port: int) -> str:
-    with socket.create_connection(("127.0.0.1", port), _SECONDS):
-        raise Held("it opens")
+    """Whoever is behind it waits for a request; a door with nobody behind it is shut at once."""
+    with socket.create_connection(("127.0.0.1", port), _SECONDS) as one:
+        one.settimeout(_PATIENCE_SECONDS)
+        try:
+            if not one.recv(1):
+                raise ConnectionResetError(104, "nobody is behind the door")
+        except TimeoutError:
+            pass
+    return "it opens"
 
 
 def _connect(host: str, port: int) -> str:

@@ -71,6 +71,7 @@ def _nothing(found: list[str], count: int) -> str:
 def _walked(targets: Targets) -> _Seen:
     seen, names = _Seen(), re.compile("|".join(targets.names))
     aims = {(device, number) for device, number in targets.files}
+    numbers, harmless = {number for _, number in aims}, _is_harmless("/usr")
     own = (targets.workspace, targets.home, "/tmp", "/dev/shm")  # noqa: S108 - the room's own
     folders = ["/"]
     while folders:
@@ -79,16 +80,27 @@ def _walked(targets: Targets) -> _Seen:
             entries = list(os.scandir(folder))
         except OSError:
             continue
+        system = harmless and _below(folder, ("/usr",))
         for entry in entries:
             if entry.path == "/proc":
                 continue
             seen.count += 1
+            named = names.fullmatch(entry.name)
+            if (
+                system
+                and not named
+                and entry.inode() not in numbers
+                and not entry.name.endswith(_DATABASES)
+            ):
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                continue
             try:
                 one = entry.stat(follow_symlinks=False)
             except OSError:
                 continue
             # What the agent wrote itself may have any name.
-            if names.fullmatch(entry.name) and not _below(entry.path, own):
+            if named and one.st_uid != targets.uid:
                 seen.named.append(entry.path)
             if (one.st_dev, one.st_ino) in aims:
                 seen.same.append(entry.path)
@@ -96,6 +108,14 @@ def _walked(targets: Targets) -> _Seen:
             if stat.S_ISDIR(one.st_mode):
                 folders.append(entry.path)
     return seen
+
+
+def _is_harmless(folder: str) -> bool:
+    """Whether nothing in a folder can be written, or be a device or a set-uid program: then its
+    many files are known by name and number, and need not be looked at one by one.
+    """
+    needed = os.ST_RDONLY | os.ST_NODEV | os.ST_NOSUID
+    return os.statvfs(folder).f_flag & needed == needed
 
 
 def _below(path: str, folders: tuple[str, ...]) -> bool:
