@@ -145,13 +145,17 @@ def grouped(runs: Sequence[RunFacts]) -> list[Group]:
     return [Group(_name(inside[0][1]), tuple(inside)) for inside in found.values()]
 
 
+_BUDGETS: Final = {"max_cost", "max_tokens", "max_hours"}
+"""Limits that stop a run: one that came to its end came to it without them."""
+
+
 def _alike(run: RunFacts) -> Hashable:
     manifest = run.manifest
     known, model = manifest.run, manifest.model
     return (
         manifest.agent.model_dump_json(),
         None if model is None else (model.name, model.base_url, model.context_tokens),
-        manifest.limits.model_dump_json(),
+        manifest.limits.model_dump_json(exclude=_BUDGETS),
         manifest.isolated,
         manifest.versions.rules,
         (known.scenario_digest, known.map_digest, known.days, known.start_date),
