@@ -89,6 +89,11 @@ COMMANDS = {
         "report",
         "Write one HTML page about one run or several: money, calendar, map, callers, losses.",
     ),
+    "analyse": Place(
+        "tradesbench_gym.commands.analyse",
+        "analyse",
+        "Show where runs part from the oracle in money, who accepted, and what was risked.",
+    ),
     "calibrate": Place(
         "tradesbench_gym.commands.calibrate",
         "calibrate",
@@ -98,6 +103,16 @@ COMMANDS = {
         "tradesbench_gym.commands.harness",
         "harness_app",
         "Let an agent run the company, shut in, day by day, and keep what came of it.",
+    ),
+    "results": Place(
+        "tradesbench_gym.commands.results",
+        "results",
+        "Print what runs of agents came to: every run, means, and the difference to the oracle.",
+    ),
+    "verify": Place(
+        "tradesbench_gym.commands.verify",
+        "verify",
+        "Prove the folder of a run: its score, its calls, its transcript, its tokens.",
     ),
     "map": Place("tradesbench_gym.roads.cli", "map_app", "Inspect, draw and build road maps."),
 }

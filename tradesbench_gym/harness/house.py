@@ -7,6 +7,7 @@ module knows no prompt and no rule of the business.
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -158,7 +159,8 @@ class Surroundings:
         self._agent.put_away()
         self._recorder.write("night", day=day, survivors=[one.command for one in survivors])
         size = self._folder.keep_memory(day)
-        self._recorder.write("memory", day=day, bytes=size)
+        digest = hashlib.sha256(self._folder.day_file(day).read_bytes()).hexdigest()
+        self._recorder.write("memory", day=day, bytes=size, sha256=digest)
         make_folder(self._room.workspace, TEMPORARY, {}, self._room.uid)
         self._closed()
 
