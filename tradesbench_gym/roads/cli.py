@@ -36,6 +36,10 @@ map_app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+PbfOption = Annotated[
+    Path | None, typer.Option("--pbf", help="An OpenStreetMap extract (.osm.pbf, .osm).")
+]
 NameArgument = Annotated[str, typer.Argument(help="A shipped map or the path of a .tbmap file.")]
 
 
@@ -45,7 +49,7 @@ def info(
     with_circuity: Annotated[
         bool, typer.Option("--circuity", help="Road over straight line, by distance.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show what a map holds: zones, counts, plane, source and licence.
 
@@ -101,14 +105,12 @@ def build(
     target: Annotated[
         str, typer.Argument(help="With --pbf the file to write; else the map that ships, by name.")
     ],
-    pbf: Annotated[
-        Path | None, typer.Option("--pbf", help="An OpenStreetMap extract (.osm.pbf, .osm).")
-    ] = None,
+    pbf: PbfOption = None,
     area: Annotated[
         str | None, typer.Option("--area", help="The area's TOML file, or one that ships: phoenix.")
     ] = None,
     anchors: Annotated[
-        int | None, typer.Option("--anchors", help="Number of anchors [the area's, 2,116].")
+        int | None, typer.Option("--anchors", help="Number of anchors (the area's; 2,116).")
     ] = None,
     engine: Annotated[
         str, typer.Option("--engine", help="What finds the routes: scipy or osrm.")
@@ -118,9 +120,9 @@ def build(
         typer.Option("--osrm", help="OSRM: the wheel of osrm-bindings, or a folder of programs."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where to write the map [NAME.tbmap].")
+        Path | None, typer.Option("-o", "--output", help="Where to write the map (NAME.tbmap).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Build a map: from an OpenStreetMap extract, or the one that ships from its facts.
 
@@ -148,7 +150,7 @@ def compare(
     picture: Annotated[
         Path | None, typer.Option("--draw", help="Draw both side by side into an image file.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show two maps side by side: sizes, distances, circuity, pairs without a way.
 

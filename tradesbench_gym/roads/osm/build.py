@@ -177,7 +177,8 @@ def _read(order: Order, stages: Stages, progress: Progress) -> Extract:
             lambda done, total: progress("objects", done, total),
         )
         stages.save("read", kept)
-    progress("objects", 1, 1)
+    count = len(kept.addresses.number) + len(kept.ways.id)
+    progress("objects", count, count)
     return kept
 
 

@@ -62,9 +62,7 @@ def name_addresses(
     group = np.cumsum(fresh) - 1
     row = order[fresh]
     off = np.hypot(*(at[order] - at[row[group]]).T)
-    rank = np.array([RANK.index(kind) for kind in Kind])[found.kind[order]]
-    best = np.zeros(len(row), dtype=np.int64)
-    np.maximum.at(best, group, rank)
+    kind = _kinds(found.kind[order], group, len(row))
     table = AddressTable(
         number=found.number[row].astype(np.int32),
         suffix=found.suffix[row].astype(np.int32),
@@ -83,7 +81,15 @@ def name_addresses(
         "merged, same text": int((~fresh).sum()),
         f"merged, over {SAME_HOUSE_METRES} m apart": int((off > SAME_HOUSE_METRES).sum()),
     }
-    return Named(row, np.array([int(k) for k in RANK])[best], table, counts)
+    return Named(row, kind, table, counts)
+
+
+def _kinds(kinds: Int64Array, group: Int64Array, groups: int) -> Int64Array:
+    """The kind that says most, of every group of entries."""
+    rank = np.array([RANK.index(kind) for kind in Kind])[kinds]
+    best = np.zeros(groups, dtype=np.int64)
+    np.maximum.at(best, group, rank)
+    return np.array([int(kind) for kind in RANK], dtype=np.int64)[best]
 
 
 def _streets(found: Addresses, road_name: Sequence[str]) -> tuple[Int64Array, tuple[str, ...], int]:
