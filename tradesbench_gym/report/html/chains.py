@@ -113,7 +113,7 @@ def _bookings(run: Run, call: Call, busy: Sequence[Stretch]) -> Iterator[Link]:
             for other in run.jobs_on(job.day)
             if other.job is not None
             and other.job.technician == job.technician
-            and other.at < one.at
+            and other.number < one.number
             and (other.ended is None or other.ended > one.at)
         ]
         earlier = [o for o in same if o.job is not None and o.job.window <= job.window]

@@ -21,7 +21,7 @@ from tradesbench_gym.core.rules.calendar import is_installation
 from tradesbench_gym.errors import StateError
 from tradesbench_gym.report.html.facts import Call, Day, Offer, Payment, Run
 from tradesbench_gym.report.html.stretches import stretches_of
-from tradesbench_gym.world import replay
+from tradesbench_gym.world import WorldError, replay
 
 WORLD_NAME = "world.sqlite"
 _SUFFIX = ".sqlite"
@@ -90,10 +90,7 @@ def read_run(path: Path, name: str = "", map_name: str | None = None) -> Run:
         WorldError: no world file, one that cannot be played here, or a step that leads elsewhere.
 
     """
-    events: list[Event] = []
-    for step in replay(path, map=map_name):
-        events += step.events
-        simulation = step.simulation
+    simulation, events = _played_again(path, map_name)
     run, seed = simulation.record, int(simulation.record["seed"])
     return Run(
         name=name or name_of(path, seed),
@@ -112,6 +109,24 @@ def read_run(path: Path, name: str = "", map_name: str | None = None) -> Run:
         payments=tuple(_payments(events)),
         days=tuple(_days(simulation, events)),
     )
+
+
+def _played_again(path: Path, map_name: str | None) -> tuple[Simulation, list[Event]]:
+    """A run as it stands and all that happened; on the given map only if its own is not here."""
+    events: list[Event] = []
+    try:
+        for step in replay(path):
+            events += step.events
+            simulation = step.simulation
+    except WorldError as error:
+        if map_name is None or error.code != "map":
+            raise
+    else:
+        return simulation, events
+    for step in replay(path, map=map_name):
+        events += step.events
+        simulation = step.simulation
+    return simulation, events
 
 
 def _waiting(simulation: Simulation) -> str:
