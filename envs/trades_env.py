@@ -20,6 +20,7 @@ from tradesbench_gym.core.view import Desk
 from tradesbench_gym.envs.answers import ANSWERS, Refused, figures
 from tradesbench_gym.envs.asking import as_action, check_choice, salt_of, unknown_answer
 from tradesbench_gym.envs.blocks import Block, Blocks
+from tradesbench_gym.envs.showing import Shown, showing
 from tradesbench_gym.envs.spaces import action_space, observation_space, shape_of
 from tradesbench_gym.envs.state import Loop, pack, unpack
 from tradesbench_gym.errors import ActionError, TradesBenchError
@@ -137,14 +138,18 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
     | start_date | the scenario's, 2026-10-01 | a date, or text such as "2027-07-01" |
     | observation | "desk" | "desk" or "planned" |
     | strict | False | raise on an offer the company does not let out |
-    | render_mode | None | "ansi" (text from `render()`) or "human" (the board in the terminal) |
+    | render_mode | None | "ansi" (text), "human" (a window, or the terminal), "rgb_array" (below) |
+
+    With "rgb_array", `render()` draws the day board, map, weather and cash curve: uint8, shape
+    (720, 1280, 3), as `RecordVideo` takes it. It and the window need the extra `[render]`; where
+    there is no window, "human" says so and prints the board.
 
     ## Version history
 
     * v0: the report's company.
     """
 
-    metadata = {"render_modes": ["ansi", "human"], "render_fps": 4}  # noqa: RUF012 - Gymnasium declares it so
+    metadata = {"render_modes": ["ansi", "human", "rgb_array"], "render_fps": 4}  # noqa: RUF012 - Gymnasium declares it so
 
     def __init__(
         self,
@@ -170,6 +175,7 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
         self.observation_space = observation_space(business, planned=planned)
         self._loop = Loop()
         self._refused = Refused(business)
+        self._showing = showing(business, render_mode, self.metadata["render_fps"])
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -234,16 +240,21 @@ class TradesEnv(gym.Env[dict[str, Any], npt.NDArray[np.int64]]):
             self.render()
         return block.observation(), cents / _CENTS, ended, False, info
 
-    def render(self) -> str | None:
-        """The board: a string for "ansi", printed for "human"."""
-        from tradesbench_gym.envs.rendering import show
-
-        if self.render_mode is None:
+    def render(self) -> Shown | None:
+        """The board as text for "ansi", the picture as an array for "rgb_array"; None for "human",
+        which has shown it.
+        """
+        if self._showing is None:
             gym.logger.warn(
                 'render() does nothing without render_mode: make(..., render_mode="ansi")'
             )
             return None
-        return show(self._simulation.business, self._simulation.desk, self.render_mode)
+        return self._showing.render(self._simulation.desk)
+
+    def close(self) -> None:
+        """Close the window, if "human" has opened one."""
+        if self._showing is not None:
+            self._showing.close()
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Legal actions in sb3-contrib's form for the flattened action.

@@ -30,9 +30,15 @@ from tradesbench_gym.envs.asking import (
     salt_of,
 )
 from tradesbench_gym.envs.blocks import Block, Blocks
+from tradesbench_gym.envs.showing import Shown, showing
 from tradesbench_gym.envs.slices import Slices
 from tradesbench_gym.envs.spaces import action_space, observation_space, shape_of
-from tradesbench_gym.envs.trades_env import FIRST_OPEN_RUN, LAST_OPEN_RUN, OBSERVATIONS
+from tradesbench_gym.envs.trades_env import (
+    FIRST_OPEN_RUN,
+    LAST_OPEN_RUN,
+    OBSERVATIONS,
+    TradesEnv,
+)
 from tradesbench_gym.errors import ActionError
 
 Observation = dict[str, npt.NDArray[Any]]
@@ -79,12 +85,17 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
         num_envs = self.num_envs = check_count("num_envs", num_envs)
         check_choice("observation", observation, OBSERVATIONS)
         check_choice("strict", strict, (False, True))
-        check_choice("render_mode", render_mode, (None, "ansi"))
+        check_choice("render_mode", render_mode, (None, "ansi", "rgb_array"))
         check_choice("copy", copy, (False, True))
         modes = tuple(mode.value for mode in AutoresetMode)
         check_choice("autoreset_mode", getattr(autoreset_mode, "value", autoreset_mode), modes)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"render_modes": ["ansi"], "autoreset_mode": self.autoreset_mode}
+        rate = TradesEnv.metadata["render_fps"]
+        self.metadata = {
+            "render_modes": ["ansi", "rgb_array"],
+            "render_fps": rate,
+            "autoreset_mode": self.autoreset_mode,
+        }
         self.render_mode, self.strict, self._copy = render_mode, strict, copy
         business = open_business(scenario, map, days, start_date)
         planned = observation == "planned"
@@ -96,6 +107,7 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         wanted = cores or 1 if threads is None else check_count("threads", threads)
         self._slices = Slices(business, num_envs, wanted)
+        self._showing = showing(business, render_mode, rate)
         self._refused = Refused(business)
         self._block: Block | None = None
         self._seeds = np.zeros(num_envs, np.uint64)
@@ -187,16 +199,16 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
             info,
         )
 
-    def render(self) -> tuple[str, ...] | None:
-        """The board of every run, as text."""
-        from tradesbench_gym.envs.rendering import show
-
-        if self.render_mode is None:
+    def render(self) -> tuple[Shown, ...] | None:
+        """The board of every run as text, or the picture of every run, a frame for each as
+        Gymnasium's vector wrappers take them.
+        """
+        if self._showing is None:
             gym.logger.warn('render() does nothing without make_vec(..., render_mode="ansi")')
             return None
-        business = self._slices.business
-        desks = [Desk(self._slices.desk(i)) for i in range(self.num_envs)]
-        return tuple(show(business, desk, "ansi") or "" for desk in desks)
+        desks = (Desk(self._slices.desk(i)) for i in range(self.num_envs))
+        shown = (self._showing.render(desk) for desk in desks)
+        return tuple(one for one in shown if one is not None)
 
     def close_extras(self) -> None:
         """Let the threads go."""

@@ -46,6 +46,11 @@ COMMANDS = {
         "llm",
         "Let a model at an OpenAI-compatible endpoint play runs, and compare it with the oracle.",
     ),
+    "play": Place(
+        "tradesbench_gym.commands.play",
+        "play",
+        "Answer the phone yourself, and see what the oracle makes of the same run.",
+    ),
     "resume": Place(
         "tradesbench_gym.commands.resume",
         "resume",

@@ -59,6 +59,10 @@ class ActionError(TradesBenchError):
     """An action, option or argument that the environment cannot carry out."""
 
 
+class RenderError(TradesBenchError):
+    """A picture or window that cannot be made here."""
+
+
 def _rebuild(
     kind: type[TradesBenchError], message: str, code: str, field: str | None
 ) -> TradesBenchError:

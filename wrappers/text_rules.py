@@ -25,10 +25,14 @@ def system_prompt(business: Business, reminders: int, handbook: str | None = Non
         handbook: text to tell in place of the chapters on work, people, windows, visits and money.
 
     """
+    return f"{rules_text(business, handbook)}\n\n{_answers(business, reminders)}\n"
+
+
+def rules_text(business: Business, handbook: str | None = None) -> str:
+    """All of the system prompt but how to answer: for people, who are told that otherwise."""
     chapters = (_work, _people, _windows, _visits, _money)
     told = [chapter(business) for chapter in chapters] if handbook is None else [handbook.strip()]
-    parts = (_task(business), *told, _shown(business), _answers(business, reminders))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join((_task(business), *told, _shown(business)))
 
 
 def _task(business: Business) -> str:

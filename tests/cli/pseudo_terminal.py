@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 PATIENCE_SECONDS = 120.0
+PROMPT = b"> "
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,11 @@ def run_in_terminal(
     lines: int = 30,
     environment: dict[str, str] | None = None,
     interrupt_after: str | None = None,
+    typed: Sequence[str] = (),
 ) -> Seen:
-    """Run a program to its end, pressing Ctrl-C as soon as a text has been seen."""
+    """Run a program to its end, pressing Ctrl-C as soon as a text has been seen, and typing a line
+    at each of its prompts.
+    """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     settings = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
@@ -55,15 +59,21 @@ def run_in_terminal(
     with program:
         os.close(theirs)
         try:
-            text = _read(ours, program, interrupt_after)
+            text = _read(ours, program, interrupt_after, list(typed))
         finally:
             program.kill()
             os.close(ours)
     return Seen(text, program.returncode)
 
 
-def _read(ours: int, program: subprocess.Popen[bytes], interrupt_after: str | None) -> str:
+def _read(
+    ours: int,
+    program: subprocess.Popen[bytes],
+    interrupt_after: str | None,
+    to_type: list[str],
+) -> str:
     deadline, read = time.monotonic() + PATIENCE_SECONDS, b""
+    answered = 0
     while time.monotonic() < deadline:
         if select.select([ours], [], [], 0.1)[0]:
             try:
@@ -77,4 +87,7 @@ def _read(ours: int, program: subprocess.Popen[bytes], interrupt_after: str | No
             if interrupt_after is not None and interrupt_after.encode() in read:
                 program.send_signal(signal.SIGINT)
                 interrupt_after = None
+            if to_type and read.count(PROMPT) > answered:
+                answered += 1
+                os.write(ours, to_type.pop(0).encode() + b"\n")
     raise TimeoutError(f"the program did not end; it said: {read.decode(errors='replace')[-2000:]}")

@@ -27,7 +27,7 @@ BAD: list[tuple[str, Any, type[TradesBenchError], tuple[str, ...]]] = [
     ("strict", "yes", ActionError, ("False", "True", "'yes'")),
     ("strict", None, ActionError, ("False", "True")),
     ("strict", 2, ActionError, ("False", "True")),
-    ("render_mode", "rgb_array", ActionError, ("None", "'ansi'", "'human'")),
+    ("render_mode", "depth_array", ActionError, ("None", "'ansi'", "'human'", "'rgb_array'")),
     ("render_mode", 1, ActionError, ("'ansi'",)),
     ("days", 0, ScenarioError, ("1 to 31", "0")),
     ("days", -1, ScenarioError, ("1 to 31",)),

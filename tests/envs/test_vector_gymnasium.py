@@ -132,7 +132,7 @@ def test_spaces_are_those_of_single_environments(observation: str) -> None:
     for name in ("action_space", "observation_space"):
         assert getattr(twins.batch, name) == getattr(twins.likeness, name)
         assert getattr(twins.batch, f"single_{name}") == getattr(single, name)
-    assert twins.batch.metadata["render_modes"] == ["ansi"]
+    assert twins.batch.metadata["render_modes"] == ["ansi", "rgb_array"]
 
 
 @each_mode
