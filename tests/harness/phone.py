@@ -11,7 +11,10 @@ import os
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
+from contextlib import suppress
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -46,22 +49,22 @@ def take(prompt: dict[str, Any]) -> None:
             notes.write(f"day {prompt['day']} is over\n")
 
 
-def book(prompt: dict[str, Any]) -> None:
-    """Offer everybody the first window that the company lets out, Marcus first."""
-    current = ask("calls.current")
-    call = current["new_job"]
+def book(prompt: dict[str, Any], ahead: int = 0) -> None:
+    """Offer everybody the first window that Marcus may take, some days ahead."""
+    call = ask("calls.current")["new_job"]
     if call is None:
         return
     ask("customers.register", call_id=call["call_id"], name=call["name"], phone=call["phone"])
     ask("locations.register", call_id=call["call_id"], address=call["address"])
-    now = ask("company.status")
+    today = ask("company.status")["date"]
+    day = (date.fromisoformat(today) + timedelta(days=ahead)).isoformat()
     for window in ("07:00", "09:00", "11:00", "13:00", "15:00"):
-        if window > now["now"][11:16]:
+        with suppress(urllib.error.HTTPError):
             ask(
                 "jobs.book",
                 call_id=call["call_id"],
                 job_type=call["job_type"],
-                service_date=now["date"],
+                service_date=day,
                 window_start=window,
                 technician="marcus",
             )
@@ -92,7 +95,7 @@ def misbehave(manner: str, prompt: dict[str, Any]) -> None:
         notes.symlink_to("../manifest.json")
         take(prompt)
     elif manner == "books":
-        book(prompt)
+        book(prompt, ahead=3)
     elif manner == "slowly":  # so that a kill finds it before, in and after its answer
         time.sleep(0.03)
         book(prompt)

@@ -4,6 +4,7 @@ events, with tokens that it counts itself."""
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -86,9 +87,8 @@ def count(asked: Body, before: str, reply: Reply) -> Tokens:
     """Four characters of the conversation are a token; what it has in common with the one before
     is cached."""
     told = conversation(asked)
-    common = 0
-    while common < min(len(told), len(before)) and told[common] == before[common]:
-        common += 1
+    most = min(len(told), len(before))
+    common = bisect_left(range(most), 1, key=lambda size: told[: size + 1] != before[: size + 1])
     made = len(words(reply)) + sum(1 + len(arguments(call)) for call in reply.calls)
     return Tokens(-(-len(told) // 4), common // 4, made)
 

@@ -43,10 +43,12 @@ class Stub:
     Attributes:
         base_url: with its `/v1`.
         asked: every request, in the order of their coming.
+        reply: what is answered; may be replaced at any time.
 
     """
 
     base_url: str
+    reply: Callable[[Asked], Reply]
     asked: list[Asked] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
     stopped: threading.Event = field(default_factory=threading.Event)
@@ -80,9 +82,9 @@ def in_turn(*replies: Reply) -> Callable[[Asked], Reply]:
 
 
 @contextmanager
-def providing(reply: Callable[[Asked], Reply] = in_turn(Reply())) -> Iterator[Stub]:
+def providing(reply: Callable[[Asked], Reply] = lambda _asked: Reply()) -> Iterator[Stub]:
     """A provider whose every request is answered by a function, in a thread of its own each."""
-    stub = Stub("")
+    stub = Stub("", reply)
 
     class Handler(_Handler):
         def do_POST(self) -> None:
@@ -100,14 +102,13 @@ def providing(reply: Callable[[Asked], Reply] = in_turn(Reply())) -> Iterator[St
                     "",
                 )
                 stub.asked.append(asked)
-            made = reply(asked)
+            made = stub.reply(asked)
             tokens = count(body, before, made)
             with suppress(OSError):
                 if self.answer(asked, made, tokens, stub.stopped) and made.usage is True:
                     asked.tokens = tokens
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Handler)
     stub.base_url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
@@ -120,9 +121,18 @@ def providing(reply: Callable[[Asked], Reply] = in_turn(Reply())) -> Iterator[St
         thread.join()
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Nothing: who hangs up, hangs up."""
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1
+    disable_nagle_algorithm = True
 
     def answer(self, asked: Asked, reply: Reply, tokens: Tokens, stopped: threading.Event) -> bool:
         """Answer; whether the tokens were told and all of it was said."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -151,3 +153,14 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path, map_file: P
     assert status == 2
     assert "is not empty" in said.replace("\n", " ")
     assert [one.name for one in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_the_readme_s_first_run_is_one(
+    tmp_path: Path, map_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^tradesbench harness (run --agent oracle .+)$", readme, re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    status, said = called(*shlex.split(line), "--days", 1, "--map", map_file)
+    assert status == 0, said
+    assert RunFolder(tmp_path / "first-run").read().status == Status.ENDED

@@ -217,7 +217,7 @@ def test_a_turn_without_end_is_cut_and_said_to_be(
 
 
 def test_a_cancellation_that_is_not_acknowledged_stands(tmp_path: Path, map_file: Path) -> None:
-    folder = begin(tmp_path / "run", map_file, "books", days=5, reminders=0)
+    folder = begin(tmp_path / "run", map_file, "books", days=7, reminders=0)
     manifest = play(folder)
     said = [one.said for one in records(folder, "outcome")]
     cancelled = [one for one in said if one["about"] == "cancellation"]
@@ -243,7 +243,7 @@ def test_a_program_that_cannot_be_started_stops_the_run_where_it_stands(
         play(folder)
     manifest = folder.read()
     assert manifest.status == Status.STOPPED
-    assert "no such" in (manifest.sessions[-1].ended_by or "")
+    assert "No such" in (manifest.sessions[-1].ended_by or "")
     assert table(folder, map_file) == []
 
 

@@ -10,6 +10,7 @@ import signal
 import statistics
 import sys
 import threading
+import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -21,11 +22,12 @@ from tests.harness.oracle_model import text_of
 from tests.harness.pi_runs import KEY, PiRun, asks_about, pi_run
 from tests.harness.runs import codes, outcomes, records, table
 from tests.harness.stub_provider import Asked, Call, Reply
-from tests.harness.test_kills import children
+from tests.harness.test_kills import children, harness, wait_for
 from tradesbench_gym.api.driver_models import RunStatus
 from tradesbench_gym.core.codes import CallState
 from tradesbench_gym.harness.agents.pi import PiProgram
 from tradesbench_gym.harness.days import RunStoppedError, Watch
+from tradesbench_gym.harness.folder import RunFolder
 from tradesbench_gym.harness.manifest import Manifest, Status
 from tradesbench_gym.world import audit
 
@@ -228,10 +230,7 @@ def test_a_provider_that_stays_down_stops_the_run_and_costs_no_call(
     [
         (Reply(status=500, body=b"{}"), "provider_error"),
         (Reply(status=429, body=b"{}", headers={"Retry-After": "0"}), "rate_limited"),
-        (
-            Reply(text="", calls=(Call("bash", {"command": "echo one two three"}),), cut=3),
-            "provider_dropped",
-        ),
+        (CUT, "stream_cut"),
     ],
     ids=["500", "429", "cut in a tool call"],
 )
@@ -348,3 +347,30 @@ def test_a_sitting_that_was_broken_off_is_taken_up_in_the_same_conversation(
         assert any(one.startswith("Good morning") for one in said)
         assert any("Call 6 " in one for one in said)
         assert any("Call 7 " in one for one in said)
+
+
+def test_a_harness_that_is_killed_with_pi_in_mid_turn_is_taken_up_at_the_same_call(
+    tmp_path: Path, pi: PiProgram, map_file: Path
+) -> None:
+    with pi_run(tmp_path / "run", pi, map_file) as run:
+        for calls in (2, 7, 13):
+            with harness(run.folder) as process:
+                wait_for(lambda: _answered(run.folder) >= calls, process)  # noqa: B023
+                time.sleep(0.25)
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+        with harness(run.folder) as process:
+            out, _ = process.communicate(timeout=300)
+            assert process.returncode == 0, out
+        manifest = run.folder.read()
+        assert manifest.results is not None
+        assert manifest.results["profit_cents"] == run.expected.profit_cents
+        assert outcomes(run.folder)["unanswered"] == 0
+        over = [(one.said["about"], one.said["number"]) for one in records(run.folder, "outcome")]
+        assert len(over) == len(set(over))
+        assert not audit(run.folder.world, map=map_file).findings
+        assert [one.ended_by for one in manifest.sessions] == [None] * 3 + ["the run ended"]
+
+
+def _answered(folder: RunFolder) -> int:
+    return sum(outcomes(folder).values()) if folder.transcript.exists() else 0

@@ -1,5 +1,5 @@
-"""What `tradesbench harness setup` does: the agent program pi and the Node.js that runs it, put into
-a folder of their own and proved to be what this package was written for.
+"""What `tradesbench harness setup` does: the agent program pi and the Node.js that runs it, in a
+folder of their own and proved to be what this package was written for.
 
 Every package comes in the version and with the digest that `pi_lock.json` names, and none of them
 may run anything while it is installed. A folder is complete or not there: it is filled under
@@ -29,14 +29,14 @@ FOLDER_VARIABLE = "TRADESBENCH_PI"
 _APPLICATION = "tradesbench-gym"
 _INSTALL_SECONDS, _RUN_SECONDS = 1200.0, 60.0
 _ALL_READ, _ALL_RUN = 0o644, 0o755
+_UNREACHABLE = (
+    r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|"
+    r"ERR_SOCKET_TIMEOUT|ENOTCACHED|network"
+)
 _PROBLEMS = (
     (r"EINTEGRITY", "a package is not the one that was pinned"),
     (r"E404|ETARGET|ENOVERSIONS", "the registry has not the version that was pinned"),
-    (
-        r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|"
-        r"ERR_SOCKET_TIMEOUT|ENOTCACHED|network",
-        "the npm registry cannot be reached",
-    ),
+    (_UNREACHABLE, "the npm registry cannot be reached"),
     (r"ENOSPC", "the disk is full"),
     (r"EACCES|EPERM|EROFS", "the folder cannot be written"),
 )
@@ -204,7 +204,7 @@ def _why(said: str) -> str:
 
 
 def _open_to_readers(folder: Path) -> None:
-    """The agent's user may read and run everything, whatever this user's umask; nobody may write."""
+    """The agent's user may read and run everything, whatever the umask; nobody else may write."""
     folder.chmod(_ALL_RUN)
     for path in folder.rglob("*"):
         if path.is_symlink():

@@ -45,6 +45,10 @@ from tradesbench_gym.harness.workspace import make_folder
 from tradesbench_gym.world import reading
 
 _HOUR = 3600.0
+_MORE_PRIVATE = (
+    *("requests.jsonl", "gateway.log", "manifest.json.lock"),
+    *("world.sqlite-wal", "world.sqlite-shm", "world.sqlite.lock"),
+)
 
 
 @dataclass(frozen=True)
@@ -201,7 +205,7 @@ class Sitting:
                 folder.private,
                 folder.memory,
                 folder.sessions,
-                folder.path / "requests.jsonl",
+                *(one for name in _MORE_PRIVATE if (one := folder.path / name).exists()),
             ),
             sockets=(company.driver_socket,),
             pids=tuple(pid for pid in pids if pid is not None),

@@ -1,8 +1,7 @@
-"""What the tests of the cell share: folders that an engine would have, a company's door, programs."""
+"""What the tests of the cell share: an engine's folders, a company's door, programs."""
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import sys
@@ -108,7 +107,7 @@ def said(cell: IsolatedCell | BareCell, script: str, env: Mapping[str, str] | No
 def open_descriptors() -> set[str]:
     """The descriptors of this process, each with what it leads to."""
     found = set()
-    for fd in os.listdir("/proc/self/fd"):
+    for fd in Path("/proc/self/fd").iterdir():
         with suppress(OSError):
-            found.add(f"{fd} {os.readlink(f'/proc/self/fd/{fd}')}")
+            found.add(f"{fd.name} {fd.readlink()}")
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +16,16 @@ from pathlib import Path
 import pytest
 
 from tests.harness.cell.cells import NEEDS_ROOT, PATH, Site, company
-from tradesbench_gym.harness.cell import Doors, IsolatedCell, NotIsolatedError, Private, Probe
+from tradesbench_gym.harness.cell import (
+    Doors,
+    IsolatedCell,
+    NotIsolatedError,
+    Private,
+    Probe,
+    isolated,
+    open_cell,
+)
 from tradesbench_gym.harness.cell import hidden as hidden_module
-from tradesbench_gym.harness.cell import isolated, open_cell
 from tradesbench_gym.harness.cell.hidden import source_folders
 from tradesbench_gym.harness.cell.room.spec import Walls
 
@@ -27,15 +34,14 @@ pytestmark = [NEEDS_ROOT, pytest.mark.slow]
 KEY = b"sk-provider-0123456789"
 
 
-def loose(cell: IsolatedCell, private: Private, **more: object) -> list[Probe]:
+def loose(
+    cell: IsolatedCell, private: Private, env: Mapping[str, str] | None = None
+) -> list[Probe]:
     """The attempts that got through."""
     try:
-        cell.preflight(private, **more)  # type: ignore[arg-type]
+        cell.preflight(private, env)
     except NotIsolatedError as error:
-        found = [one for one in error.probes if not one.held]
-        assert found
-        assert found[0].what in str(error)
-        return found
+        return [one for one in error.probes if not one.held]
     return []
 
 

@@ -13,13 +13,15 @@ from pathlib import Path
 import pytest
 
 from tests.harness.cell.cells import NEEDS_ROOT, PATH, Site, said
-from tradesbench_gym.harness.cell import CellError, Doors, IsolatedCell, Limits, open_cell
+from tradesbench_gym.harness.cell import Cell, CellError, Doors, IsolatedCell, Limits, open_cell
 
 pytestmark = NEEDS_ROOT
 
 
 def test_a_program_runs_as_a_user_of_its_own_in_the_workspace(cell: IsolatedCell) -> None:
+    seam: Cell = cell
     uid, groups, folder = said(cell, "id -u; id -G; pwd").split()
+    assert seam.isolated
     assert int(uid) == cell.uid != os.getuid()
     assert groups == str(cell.uid)
     assert Path(folder) == cell.workspace

@@ -17,7 +17,7 @@ STUBBORN = {
     "with nohup": "nohup sleep 611 > /dev/null 2>&1 & echo",
     "in a session of its own": "setsid sleep 611 > /dev/null 2>&1 & echo",
     "orphaned twice": "( (setsid sh -c 'sleep 611 & sleep 611' > /dev/null 2>&1 &) & ); echo",
-    "deaf to signals": "sh -c 'trap \"\" HUP TERM INT QUIT; sleep 611; sleep 611' >/dev/null 2>&1 & echo",
+    "deaf to signals": "sh -c 'trap \"\" HUP TERM INT; sleep 611; true' >/dev/null 2>&1 & echo",
     "stopped": "sleep 611 > /dev/null 2>&1 & kill -STOP $!; echo",
     "under another name": "cp /bin/sleep ./quiet; ./quiet 611 > /dev/null 2>&1 & echo",
 }

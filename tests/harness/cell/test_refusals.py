@@ -123,7 +123,7 @@ def test_a_cell_stands_for_a_user_with_the_few_capabilities_only(place: Site) ->
         "    print(len(probes) >= 40, all(one.held for one in probes))\n"
     )
     done = subprocess.run(
-        ["setpriv", f"--reuid={engine}", f"--regid={engine}", "--clear-groups",
+        ["/usr/bin/setpriv", f"--reuid={engine}", f"--regid={engine}", "--clear-groups",
          f"--inh-caps={caps}{reader}", f"--ambient-caps={caps}{reader}",
          f"--bounding-set={caps}{reader}", "env", "HOME=/nonexistent",
          sys.executable, "-c", program, str(place.workspace), str(place.port)],

@@ -57,7 +57,7 @@ def test_a_number_under_which_something_runs_is_passed_over() -> None:
     user = AgentUser()
     number = user.uid
     user.release()
-    stranger = subprocess.Popen(["sleep", "600"], user=number, group=number, extra_groups=[])
+    stranger = subprocess.Popen(["/bin/sleep", "600"], user=number, group=number, extra_groups=[])
     try:
         user = AgentUser()
         assert user.uid != number

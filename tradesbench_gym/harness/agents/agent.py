@@ -127,5 +127,8 @@ class Agent(Protocol):
     def end_day(self) -> None:
         """End the conversation of the day, and the program."""
 
+    def put_away(self) -> None:
+        """Take the record of the conversation out of its reach; nothing of the agent runs now."""
+
     def close(self) -> None:
         """End the program, if it runs, leaving the conversation to be taken up again."""

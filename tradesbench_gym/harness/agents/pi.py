@@ -79,12 +79,14 @@ class Pi:
         self._start()
 
     def end_day(self) -> None:
-        """End the program, and take the record of the conversation out of the agent's reach."""
+        """End the program, and say what it counted."""
         stats = self._question("get_session_stats")
         if stats is not None:
             self._place.hear({"type": "session_stats", **stats})
         self.close()
-        self._place.room.reap()
+
+    def put_away(self) -> None:
+        """Take the record of the conversation out of the agent's reach."""
         self._keep_conversation(pi_files.conversation(self._day))
         remove(self._folder)
 

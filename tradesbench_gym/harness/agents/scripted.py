@@ -94,9 +94,8 @@ class Scripted:
             self._place.hear(said)
             heard += len(str(said))
             if heard > self._limits.turn_characters:
-                self._cut(
-                    "output", f"it said more than {self._limits.turn_characters:,} characters"
-                )
+                most = self._limits.turn_characters
+                self._cut("endless_output", f"it said more than {most:,} characters")
                 return TurnEnd.CUT
         self._cut("turn_time", f"its turn took longer than {self._limits.turn_seconds:g} s")
         return TurnEnd.CUT
@@ -126,6 +125,9 @@ class Scripted:
     def end_day(self) -> None:
         """End the program."""
         self.close()
+
+    def put_away(self) -> None:
+        """A program has no conversation."""
 
     def close(self) -> None:
         """End the program, if it runs."""

@@ -122,7 +122,8 @@ class BareCell:
             yield from self._left_by_session()
             return
         mark = f"{MARK}={self._mark}".encode()
-        sessions = {process.pid for process in self._started}
+        # Of a program that has ended, the number may be somebody else's by now.
+        sessions = {process.pid for process in self._started if process.poll() is None}
         for folder in _PROC.iterdir():
             if not folder.name.isdecimal() or int(folder.name) == os.getpid():
                 continue

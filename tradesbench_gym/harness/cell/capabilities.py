@@ -22,7 +22,6 @@ NEEDED = {
     "setpcap": 8,
     "net_admin": 12,
     "sys_chroot": 18,
-    "sys_ptrace": 19,
     "sys_admin": 21,
 }
 _WAY_OUT = "or give --no-isolation, which every result then says"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import pwd
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,6 +59,8 @@ def _claimed(uid: int) -> socket.socket | None:
 
 
 def _known(uid: int) -> bool:
+    import pwd  # a bare cell is opened where there is none, too
+
     try:
         pwd.getpwuid(uid)
     except KeyError:

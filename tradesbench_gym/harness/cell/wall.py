@@ -41,8 +41,11 @@ class Keeper:
     """
 
     def __init__(self, room: spec.Room) -> None:
+        try:
+            told, engine = spec.to_memory(room), os.pidfd_open(os.getpid())
+        except OSError as error:
+            raise cannot(f"the kernel is too old, or forbids it: {error.strerror}") from error
         self._line, theirs = socket.socketpair()
-        told, engine = spec.to_memory(room), os.pidfd_open(os.getpid())
         given = (told, theirs.fileno(), engine)
         try:
             self._process = subprocess.Popen(  # noqa: S603 - a program of ours
@@ -118,16 +121,14 @@ def enter(
 
     Raises CellError with the reason if it does not.
     """
-    entry = spec.Entry(room, tuple(argv), dict(env), probes)
-    told = spec.to_memory(entry)
+    told = spec.to_memory(spec.Entry(room, tuple(argv), dict(env), probes))
     problems, tell = os.pipe()
-    inherited = tuple(fd for fd in (told, tell, first) if fd >= 0)
     try:
         process = subprocess.Popen(  # noqa: S603 - a program of ours, which starts the agent's
             _command("entering", told, tell, first),
             env={},
             cwd="/",
-            pass_fds=inherited,
+            pass_fds=[fd for fd in (told, tell, first) if fd >= 0],
             stdin=_stream("stdin", stdin),
             stdout=_stream("stdout", stdout),
             stderr=_stream("stderr", stderr),
@@ -136,8 +137,8 @@ def enter(
         os.close(problems)
         raise
     finally:
-        os.close(told)
-        os.close(tell)
+        for fd in (told, tell):
+            os.close(fd)
     with os.fdopen(problems, "rb") as file:
         said = file.read()
     if said:

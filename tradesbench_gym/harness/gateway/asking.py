@@ -92,9 +92,9 @@ def ask(path: str, raw: bytes, model: str) -> Asked:
     edit.keep(_CHAT_FIELDS if path == CHAT else _RESPONSES_FIELDS)
     if request.get("model") != model:
         edit.put("model", model)
-    if request.get("store", path == CHAT) is not False:
-        # Nothing is kept for another day; chat completions are not kept unless asked for.
-        edit.put("store", None if "store" not in request and path == CHAT else False)
+    # Nothing is kept for another day; responses are kept unless it is said.
+    if (path == RESPONSES or "store" in request) and request.get("store") is not False:
+        edit.put("store", False)
     _tools(edit)
     stream = request.get("stream") is True
     added = path == CHAT and stream and _ask_for_usage(request)
@@ -122,9 +122,7 @@ class _Edit:
             self.note(shown(name).strip("'"), self.request.pop(name), "taken out")
 
     def put(self, name: str, value: object) -> None:
-        """Replace a value; None for one that need not be there."""
-        if value is None:
-            return
+        """Replace a value."""
         self.note(name, self.request.get(name), shown(value))
         self.request[name] = value
 
@@ -174,7 +172,7 @@ def _tools(edit: _Edit) -> None:
         kept = []
         for place, tool in enumerate(offered):
             own = _own(tool)
-            if own != tool:
+            if own is None or own != tool:
                 now = "taken out" if own is None else "only the agent's own part"
                 edit.note(f"tools[{place}]", tool, now)
             if own is not None:

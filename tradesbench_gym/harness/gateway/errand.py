@@ -54,6 +54,9 @@ class Errand:
         self._number = self._recorder.begin(path, asked)
         await self._recorder.sync()
         self._pieces = Pieces(self._recorder, self._number)
+        if client.gone.is_set():  # it hung up in the queue: nothing is let out for nobody
+            self._done("abandoned", 0, None, unreported=False)
+            return
         try:
             await self._try_until_answered()
         except BaseException:  # the gateway is told to stop, or has a fault of its own
@@ -62,7 +65,7 @@ class Errand:
             raise
 
     async def _try_until_answered(self) -> None:
-        backoff = Backoff()
+        backoff = Backoff(self._settings.first_wait_seconds)
         while True:
             try:
                 await self._try()
@@ -72,6 +75,9 @@ class Errand:
                     await self._fail(fault)
                     return
                 await self._wait(fault, wait)
+                if self._client.gone.is_set():
+                    await self._fail(ProviderFault("agent_gone", "the agent hung up"))
+                    return
             else:
                 return
 
@@ -165,8 +171,7 @@ class Errand:
         await self._recorder.sync()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._client.gone.wait(), seconds)
-        if self._client.gone.is_set():
-            raise ProviderFault("agent_gone", "the agent hung up", kind=FaultKind.AGENT)
+        self._way = None  # its tokens are counted
 
     async def _fail(self, fault: ProviderFault) -> None:
         """Write a failure down, and tell the agent so that it cannot take it for an answer."""

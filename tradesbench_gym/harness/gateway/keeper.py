@@ -1,7 +1,7 @@
 """A gateway as whoever drives a run sees it: started, watched, asked for totals, and stopped.
 
-The port is the driver's and outlives the process, so that a gateway that was killed is started
-again behind the same address and token. Totals and faults are read from the record of requests,
+A gateway that was killed is started again behind the same address and token; while it is down, who
+asks it is told so at once. Totals and faults are read from the record of requests,
 whether the process lives or not. This module knows no HTTP.
 """
 
@@ -18,7 +18,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tradesbench_gym.api.listening import Listener, listen_on_port
 from tradesbench_gym.harness.faults import Fault
 from tradesbench_gym.harness.gateway.journal import Reader
 from tradesbench_gym.harness.gateway.settings import GatewayError, GatewaySettings, Prices
@@ -51,7 +50,7 @@ class Gateway:
         self._settings = settings
         self._folder = folder.absolute()
         self.token = secrets.token_urlsafe(32)
-        self._listener: Listener | None = None
+        self._port = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._reader = Reader(self._folder)
         self._tally = Tally(settings.prices)
@@ -70,15 +69,15 @@ class Gateway:
 
     @property
     def port(self) -> int:
-        """Of 127.0.0.1; the same until `stop`.
+        """Of 127.0.0.1; the same at every further start.
 
         Raises:
             GatewayError: it has not been started.
 
         """
-        if self._listener is None:
+        if not self._port:
             raise GatewayError("the gateway has no port before it is started", code="not_started")
-        return int(self._listener.socket.getsockname()[1])
+        return self._port
 
     @property
     def base_url(self) -> str:
@@ -95,16 +94,12 @@ class Gateway:
 
         Raises:
             GatewayError: it cannot be started; the sentence says why.
-            ListenError: no port can be had.
 
         """
         if self.alive():
             return
         self._let_go()
-        if self._listener is None:
-            self._listener = listen_on_port(0)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = self._listener.socket.fileno()
         with (self._folder / _LOG).open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tradesbench_gym.harness.gateway.process"],
@@ -112,21 +107,20 @@ class Gateway:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 env={name: os.environ[name] for name in _HANDED_ON if name in os.environ},
-                pass_fds=(handle,),
                 start_new_session=True,  # Ctrl-C is the driver's to deal with
             )
         try:
-            self._hand_over(self._process, handle)
+            self._hand_over(self._process)
         except BaseException:
             self._let_go()
             raise
 
-    def _hand_over(self, process: subprocess.Popen[bytes], handle: int) -> None:
+    def _hand_over(self, process: subprocess.Popen[bytes]) -> None:
         told = {
             "settings": self._settings.handed_over(),
             "token": self.token,
             "folder": str(self._folder),
-            "socket": handle,
+            "port": self._port,
         }
         if process.stdin is None or process.stdout is None:
             raise GatewayError("the gateway has no pipes", code="not_started")
@@ -135,7 +129,8 @@ class Gateway:
             process.stdin.flush()
         ready, _, _ = select.select([process.stdout], [], [], _START_SECONDS)
         said: dict[str, Any] = json.loads(process.stdout.readline() or b"{}") if ready else {}
-        if said.get("ready"):
+        if "port" in said:
+            self._port = said["port"]
             return
         why = said.get("error") or {}
         raise GatewayError(
@@ -172,11 +167,8 @@ class Gateway:
             self._tally.add(row)
 
     def stop(self) -> None:
-        """Stop the gateway, and give the port back; totals and faults can still be asked for."""
+        """Stop the gateway; totals and faults can still be asked for."""
         self._let_go()
-        if self._listener is not None:
-            self._listener.close()
-            self._listener = None
 
     def _let_go(self) -> None:
         process, self._process = self._process, None

@@ -25,7 +25,7 @@ from tradesbench_gym.harness.gateway.wire import Events, Reading
 
 MOST_WHOLE_BYTES = 16 * MEBIBYTE
 """Of an answer in one piece, or of one event: they are held in memory."""
-_AFTER_END_SECONDS = 5.0
+_AFTER_END_SECONDS = 1.0
 _EVENTS = "text/event-stream"
 
 
@@ -120,13 +120,15 @@ class _Whole(_Either):
     """An answer in one piece."""
 
     async def take(self) -> None:
-        body = bytearray()
+        clean, body = ScrubbedStream(self._provider.scrubber), bytearray()
         async for piece in self._taken(min(self._settings.most_bytes, MOST_WHOLE_BYTES)):
-            body += piece
-        self._clean = self._provider.scrubber.raw(bytes(body))
-        self._pieces.add(self._clean)
+            passed = clean.feed(piece)
+            self._pieces.add(passed)
+            body += passed
+        self._pieces.add(end := clean.end())
+        self._clean = bytes(body + end)
         try:
-            answer = json.loads(body)
+            answer = json.loads(self._clean)
         except (ValueError, RecursionError):
             answer = None
         self.reading.whole(self._path, answer)

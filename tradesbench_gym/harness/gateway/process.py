@@ -12,14 +12,13 @@ import json
 import logging
 import os
 import signal
-import socket
 import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tradesbench_gym.api.listening import Listener
+from tradesbench_gym.api.listening import listen_on_port
 from tradesbench_gym.api.serving import serve
 from tradesbench_gym.errors import TradesBenchError
 from tradesbench_gym.harness.gateway.app import Door
@@ -49,13 +48,14 @@ def main() -> int:
 
 def _serve(told: dict[str, Any]) -> None:
     settings = GatewaySettings.taken_over(told["settings"])
-    listener = Listener(socket.socket(fileno=told["socket"]))
+    listener = listen_on_port(told["port"])
     recorder = opened(Path(told["folder"]), settings)
     provider = Provider(settings)
     recorder.scrubber = provider.scrubber
     door = Door(Relay(settings, provider, recorder), told["token"], settings.model, _stop)
     threading.Thread(target=_stop_with_our_starter, daemon=True).start()
-    serve([(door, listener)], ready=lambda: _say(ready=True), stopping=lambda: None)
+    port = listener.socket.getsockname()[1]
+    serve([(door, listener)], ready=lambda: _say(port=port), stopping=lambda: None)
 
 
 def opened(folder: Path, settings: GatewaySettings) -> Recorder:

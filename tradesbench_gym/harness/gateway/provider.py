@@ -23,7 +23,7 @@ from tradesbench_gym.harness.gateway.asking import Asked
 from tradesbench_gym.harness.gateway.secrets import Scrubber
 from tradesbench_gym.harness.gateway.settings import GatewaySettings
 
-FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 1.0, 60.0
+LONGEST_WAIT_SECONDS = 60.0
 LONGEST_ASKED_SECONDS = 300.0
 """A provider that asks for a longer wait than this is down."""
 _CONNECT_SECONDS = 15.0
@@ -76,6 +76,7 @@ class ProviderFault(Exception):  # noqa: N818 - it may pass, or be the agent's
 class Backoff:
     """How long to wait before another try."""
 
+    first_wait_seconds: float
     failed: int = 0
     _draw: random.Random = field(default_factory=random.SystemRandom)
 
@@ -84,7 +85,7 @@ class Backoff:
         self.failed += 1
         if fault.after is not None and fault.after > LONGEST_ASKED_SECONDS:
             return None
-        longer = FIRST_WAIT_SECONDS * (1 << min(self.failed - 1, 16))
+        longer = self.first_wait_seconds * (1 << min(self.failed - 1, 16))
         seconds = min(LONGEST_WAIT_SECONDS, longer) * self._draw.uniform(0.75, 1.25)
         return max(seconds, fault.after or 0.0)
 

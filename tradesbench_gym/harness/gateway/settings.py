@@ -61,6 +61,7 @@ class GatewaySettings:
         silence_seconds: the longest without a byte once an answer has begun; None as long as the
             try itself may take.
         most_bytes: of one answer on the wire; more is endless.
+        first_wait_seconds: before the first further try; each one after it waits twice as long.
 
     Raises:
         GatewayError: a setting that cannot be; the sentence names what is allowed.
@@ -78,6 +79,7 @@ class GatewaySettings:
     retries: int = 5
     silence_seconds: float | None = None
     most_bytes: int = 64 * MEBIBYTE
+    first_wait_seconds: float = 1.0
 
     def __post_init__(self) -> None:
         _check_url(self.base_url)
@@ -178,7 +180,14 @@ def _check_model(model: str) -> None:
 
 def _check_numbers(settings: GatewaySettings) -> None:
     least: dict[str, float] = {"retries": 0, "most_bytes": 1024}
-    positive = ("max_cost", "max_tokens", "deadline", "request_seconds", "silence_seconds")
+    positive = (
+        "max_cost",
+        "max_tokens",
+        "deadline",
+        "request_seconds",
+        "silence_seconds",
+        "first_wait_seconds",
+    )
     for name in (*least, *positive):
         value = getattr(settings, name)
         if value is None:

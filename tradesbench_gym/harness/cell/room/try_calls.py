@@ -28,6 +28,29 @@ _DEVICES = (
 _KEY_SEARCH, _KEY_READ, _SESSION = 10, 11, -3
 _CGROUPS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/kernel/debug", "/sys/kernel/tracing")
 
+_MACHINERY: tuple[tuple[str, tuple[int | bytes | None, ...]], ...] = (
+    ("pivot_root", (b".", b".")),
+    ("fsopen", (b"tmpfs", 0)),
+    ("open_tree", (-100, b"/", 1)),
+    ("bpf", (0, bytes(128), 128)),
+    ("perf_event_open", (bytes(128), 0, -1, -1, 0)),
+    ("userfaultfd", (0,)),
+    ("io_uring_setup", (1, bytes(128))),
+    ("open_by_handle_at", (-100, bytes(64), 0)),
+    ("kexec_load", (0, 0, None, 0)),
+    ("init_module", (b"", 0, b"")),
+    ("delete_module", (b"nosuchmodule", 0)),
+    ("swapon", (b"/nosuchfile", 0)),
+    ("acct", (None,)),
+    ("reboot", (0, 0, 0, None)),
+    ("syslog", (3, bytes(16), 16)),
+    ("fanotify_init", (0, 0)),
+    ("iopl", (3,)),
+    ("add_key", (b"user", b"tradesbench-probe", b"x", 1, _SESSION)),
+    ("process_vm_writev", (1, None, 0, None, 0, 0)),
+    ("kcmp", (1, 1, 0, 0, 0)),
+)
+
 
 def calls(targets: Targets) -> Iterator[Attempt]:
     """Everything that is a call of its own."""
@@ -41,28 +64,7 @@ def calls(targets: Targets) -> Iterator[Attempt]:
     for path in (*targets.hidden[:2], "/proc/keys", "/proc"):
         yield Attempt("mount", f"take away what lies on {path}", partial(_unmount, path))
     yield Attempt("mount", "chroot into the workspace", partial(_chroot, targets.workspace))
-    for call, arguments in (
-        ("pivot_root", (b".", b".")),
-        ("fsopen", (b"tmpfs", 0)),
-        ("open_tree", (-100, b"/", 1)),
-        ("bpf", (0, bytes(128), 128)),
-        ("perf_event_open", (bytes(128), 0, -1, -1, 0)),
-        ("userfaultfd", (0,)),
-        ("io_uring_setup", (1, bytes(128))),
-        ("open_by_handle_at", (-100, bytes(64), 0)),
-        ("kexec_load", (0, 0, None, 0)),
-        ("init_module", (b"", 0, b"")),
-        ("delete_module", (b"nosuchmodule", 0)),
-        ("swapon", (b"/nosuchfile", 0)),
-        ("acct", (None,)),
-        ("reboot", (0, 0, 0, None)),
-        ("syslog", (3, bytes(16), 16)),
-        ("fanotify_init", (0, 0)),
-        ("iopl", (3,)),
-        ("add_key", (b"user", b"tradesbench-probe", b"x", 1, _SESSION)),
-        ("process_vm_writev", (1, None, 0, None, 0, 0)),
-        ("kcmp", (1, 1, 0, 0, 0)),
-    ):
+    for call, arguments in _MACHINERY:
         made = partial(_denied, call, *arguments)
         yield Attempt("use the kernel's machinery", call, made)
     yield Attempt(

@@ -145,6 +145,7 @@ def _strangers(folder: str, targets: Targets) -> str:
         name
         for name in os.listdir(folder)
         if not any(one.is_relative_to(Path(folder, name)) for one in shown)
+        and Path(folder, name).lstat().st_uid != targets.uid
     ]
     if not names:
         raise Held("nothing is there")

@@ -70,9 +70,7 @@ def _nothing(found: list[str], count: int) -> str:
 
 def _walked(targets: Targets) -> _Seen:
     seen, names = _Seen(), re.compile("|".join(targets.names))
-    aims = {(device, number) for device, number in targets.files}
-    numbers, harmless = {number for _, number in aims}, _is_harmless("/usr")
-    own = (targets.workspace, targets.home, "/tmp", "/dev/shm")  # noqa: S108 - the room's own
+    numbers, harmless = {number for _, number in targets.files}, _is_harmless("/usr")
     folders = ["/"]
     while folders:
         folder = folders.pop()
@@ -85,29 +83,30 @@ def _walked(targets: Targets) -> _Seen:
             if entry.path == "/proc":
                 continue
             seen.count += 1
-            named = names.fullmatch(entry.name)
-            if (
-                system
-                and not named
-                and entry.inode() not in numbers
-                and not entry.name.endswith(_DATABASES)
-            ):
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-                continue
-            try:
-                one = entry.stat(follow_symlinks=False)
-            except OSError:
-                continue
-            # What the agent wrote itself may have any name.
-            if named and one.st_uid != targets.uid:
-                seen.named.append(entry.path)
-            if (one.st_dev, one.st_ino) in aims:
-                seen.same.append(entry.path)
-            _judge(entry.path, one, seen, own, targets)
-            if stat.S_ISDIR(one.st_mode):
+            named = names.fullmatch(entry.name) is not None
+            numbered = entry.inode() in numbers
+            if not system or named or numbered or entry.name.endswith(_DATABASES):
+                _look_at(entry, seen, targets, named=named, numbered=numbered)
+            if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
     return seen
+
+
+def _look_at(
+    entry: os.DirEntry[str], seen: _Seen, targets: Targets, *, named: bool, numbered: bool
+) -> None:
+    try:
+        one = entry.stat(follow_symlinks=False)
+    except OSError:
+        return
+    shown = (targets.workspace, targets.home, *targets.readable)
+    # What the agent wrote itself may have any name, and so may the way to what it is shown.
+    is_way = any(path.startswith(f"{entry.path}/") for path in shown)
+    if named and one.st_uid != targets.uid and not is_way:
+        seen.named.append(entry.path)
+    if numbered and [one.st_dev, one.st_ino] in targets.files:
+        seen.same.append(entry.path)
+    _judge(entry.path, one, seen, targets)
 
 
 def _is_harmless(folder: str) -> bool:
@@ -122,9 +121,8 @@ def _below(path: str, folders: tuple[str, ...]) -> bool:
     return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
-def _judge(
-    path: str, one: os.stat_result, seen: _Seen, own: tuple[str, ...], targets: Targets
-) -> None:
+def _judge(path: str, one: os.stat_result, seen: _Seen, targets: Targets) -> None:
+    own = (targets.workspace, targets.home, "/tmp", "/dev/shm")  # noqa: S108 - the room's own
     kind = stat.S_IFMT(one.st_mode)
     if kind in {stat.S_IFBLK, stat.S_IFCHR}:
         if (os.major(one.st_rdev), os.minor(one.st_rdev)) not in _ALLOWED_DEVICES:
