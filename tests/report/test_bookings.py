@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.worlds import MARCUS, PLUMBING, ROBERTO, W09, W13, Script, tiny_business
 from tradesbench_gym.core.codes import CallState
 from tradesbench_gym.policies.load import load_policy
