@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from io import StringIO
-from typing import Any
 
 import numpy as np
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -18,28 +17,21 @@ from rich.text import Text
 
 from tradesbench_gym.company.business import Business
 from tradesbench_gym.company.refusals import window_text
-from tradesbench_gym.core.codes import Activity, CallState, Condition, Phase
-from tradesbench_gym.core.layout import DAY_SECONDS
+from tradesbench_gym.core.codes import CallState, Condition, Phase
 from tradesbench_gym.core.view import Desk
-from tradesbench_gym.envs.wording import MARKS, Office, clock, dollars, happenings
+from tradesbench_gym.envs.rows import WIDE_FROM, legend, line, today
+from tradesbench_gym.envs.wording import Office, clock, dollars, happenings
 
 ANSI_WIDTH = 100
 NARROWEST = 72
-WIDE_FROM = 96
 RECENT = 4
 FULL_HEIGHT = 29
 """Lines of the board of four technicians with everything on it."""
-_MARK_WIDTH = 5
-_CELL_LINES = 2
 _RULES = 3
+_LINES_A_PERSON = 3
 _DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
 
 
-_DOING = {
-    Activity.DRIVING: ("drives to", "cyan"),
-    Activity.WAITING: ("waits at", "yellow"),
-    Activity.WORKING: ("works on", "bold magenta"),
-}
 _SKY_STYLES = {
     Condition.EXTREME_HEAT: "bold red",
     Condition.HOT: "yellow",
@@ -100,24 +92,27 @@ class _Board:
 
 
 def _parts(office: Office, width: int, height: int | None) -> Iterator[RenderableType]:
-    """The board from top to bottom; a low terminal goes without rules, then without old news."""
-    beyond = 2 * max(0, len(office.names) - 4) + max(0, len(office.names) - 4)
-    missing = 0 if height is None else max(0, FULL_HEIGHT + beyond - height)
+    """The board from top to bottom. A low terminal goes without rules, then without old news, then
+    with one line a technician, at last without the days ahead.
+    """
+    people = len(office.names)
+    full = FULL_HEIGHT + _LINES_A_PERSON * max(0, people - 4)
+    missing = 0 if height is None else max(0, full - height)
+    flat = missing > _RULES + RECENT
+    bare = missing > _RULES + RECENT + people
+    saved = _RULES + people * flat + (people + 2) * bare
     rule = [] if missing else [Text("─" * width, style="dim", no_wrap=True)]
     yield _header(office, width)
     yield from _on_the_line(office)
     yield from rule
-    yield _today(office, width)
-    yield _legend()
+    yield today(office, width, flat=flat)
+    yield legend()
     yield from rule
-    yield _ahead_and_sky(office, width)
-    yield from rule
+    if not bare:
+        yield _ahead_and_sky(office, width)
+        yield from rule
     yield from _counts(office)
-    yield from _recent(office, RECENT if not missing else max(0, RECENT + _RULES - missing))
-
-
-def _line(*pieces: str | tuple[str, str] | Text, overflow: Any = "ellipsis") -> Text:
-    return Text.assemble(*pieces, no_wrap=True, overflow=overflow)
+    yield from _recent(office, min(RECENT, max(0, RECENT + saved - missing)))
 
 
 def _header(office: Office, width: int) -> RenderableType:
@@ -126,14 +121,14 @@ def _header(office: Office, width: int) -> RenderableType:
     cut = None if wide else -len(".00")
     cash = int(desk["cash"])
     profit = cash - int(office.book["starting_cash"])
-    left = _line(
+    left = line(
         (business.scenario.company, "bold"),
         f"  {business.date_of(office.today):%a %Y-%m-%d} ",
         (clock(office.clock), "bold"),
         "  ",
         _day_or_end(office, wide=wide),
     )
-    right = _line(
+    right = line(
         "cash ",
         (dollars(cash)[:cut], "bold red" if cash < 0 else "bold"),
         "  profit ",
@@ -161,13 +156,13 @@ def _on_the_line(office: Office) -> Iterator[Text]:
     if call is None:
         phoned = int(office.desk["phoned"])
         if phoned < 0:
-            yield _line(("☎ no call on the line", "dim"))
+            yield line(("☎ no call on the line", "dim"))
         else:
-            yield _line(("☎ ", "bold"), f"the customer of job {phoned + 1} cancels it")
+            yield line(("☎ ", "bold"), f"the customer of job {phoned + 1} cancels it")
         yield Text("")
         return
     number, service = f"☎ call {int(office.desk['line']) + 1} ", int(call["service"])
-    yield _line(
+    yield line(
         (number, "bold"),
         ("URGENT ", "bold red") if call["urgent"] else "",
         (office.service(service), "bold"),
@@ -176,81 +171,7 @@ def _on_the_line(office: Office) -> Iterator[Text]:
     )
     zone = office.business.roadmap.zones[int(call["zone"])].name
     address = office.business.roadmap.address(int(call["address"])).text
-    yield _line(" " * len(number), f"{zone} · {address}")
-
-
-def _today(office: Office, width: int) -> Table:
-    """Technicians by windows: who does what now, the jobs of each window, the clock across them."""
-    windows = int(office.book["windows"])
-    name = 24 if width >= WIDE_FROM else 19
-    cell = (width - name) // windows - 1
-    table = Table.grid(padding=(0, 1, 0, 0))
-    table.add_column(width=name, no_wrap=True, overflow="ellipsis")
-    for _ in range(windows):
-        table.add_column(width=cell)
-    heads = [
-        Text(window_text(office.business, k).replace(":00", ""), "bold") for k in range(windows)
-    ]
-    table.add_row(Text("Today", "bold"), *heads)
-    table.add_row(Text(f"now {clock(office.clock)}", "dim"), *_now_line(office, cell))
-    for technician, full in enumerate(office.names):
-        who = full if width >= WIDE_FROM else full[:name]
-        jobs = office.visits(office.today, technician)
-        cells = [
-            _cell(
-                office,
-                technician,
-                window,
-                [j for j in jobs if office.calls[j]["window"] == window],
-                cell,
-            )
-            for window in range(windows)
-        ]
-        table.add_row(Text.assemble((who, "bold"), "\n", _doing(office, technician, width)), *cells)
-    return table
-
-
-def _now_line(office: Office, cell: int) -> Iterator[Text]:
-    now = office.clock - office.today * DAY_SECONDS
-    for opens, closes in zip(
-        office.book["opens"].tolist(), office.book["closes"].tolist(), strict=True
-    ):
-        if closes <= opens:
-            return
-        passed = min(cell, max(0, (now - opens) * cell // (closes - opens)))
-        yield _line(("━" * passed, "bold"), ("┄" * (cell - passed), "dim"))
-
-
-def _cell(office: Office, technician: int, window: int, jobs: list[int], width: int) -> Text:
-    if not jobs:
-        off = not office.on_shift(technician, window)
-        return Text("off" if off else "·", "dim")
-    room = max(1, (width + 1) // _MARK_WIDTH) * _CELL_LINES
-    shown = jobs if len(jobs) <= room else jobs[: room - 1]
-    text = Text(no_wrap=False)
-    for place, job in enumerate(shown):
-        mark = MARKS[CallState(int(office.calls[job]["state"]))]
-        text.append(" " if place else "").append(f"{mark.sign}{job + 1}", mark.style)
-    if len(shown) < len(jobs):
-        text.append(f" +{len(jobs) - len(shown)}", "bold")
-    return text
-
-
-def _doing(office: Office, technician: int, width: int) -> Text:
-    man = office.desk["technicians"][technician]
-    since = ("since " if width >= WIDE_FROM else "") + clock(man["since"])
-    if int(man["activity"]) in _DOING:
-        verb, style = _DOING[Activity(int(man["activity"]))]
-        return _line((f"{verb} {int(man['job']) + 1} {since}", style))
-    home = (int(office.book["home_x"][technician]), int(office.book["home_y"][technician]))
-    if (int(man["x"]), int(man["y"])) == home:
-        return _line(("at home", "dim"))
-    return _line((f"free {since}", "dim"))
-
-
-def _legend() -> Text:
-    pieces = [(f"{mark.sign} {mark.word}  ", mark.style) for mark in MARKS.values()]
-    return _line(*pieces)
+    yield line(" " * len(number), f"{zone} · {address}")
 
 
 def _ahead_and_sky(office: Office, width: int) -> Table:
@@ -337,12 +258,12 @@ def _counts(office: Office) -> Iterator[Text]:
     jobs = sum(count[state] for state in CallState if state >= CallState.BOOKED)
     to_come = sum(count[s] for s in CallState if CallState.BOOKED <= s <= CallState.WORKING)
     missed, failed = count[CallState.MISSED], count[CallState.FAILED]
-    yield _line(
+    yield line(
         ("Calls ", "bold"),
         f"{len(states)} so far: {jobs} booked, {count[CallState.DECLINED]} declined, ",
         f"{count[CallState.REJECTED] + count[CallState.UNANSWERED]} rejected",
     )
-    yield _line(
+    yield line(
         ("Jobs  ", "bold"),
         (f"{count[CallState.DONE]} done", "green"),
         f", {to_come} open, ",
@@ -366,7 +287,7 @@ def _recent(office: Office, lines: int) -> Iterator[Text]:
             detail += f", {office.firsts[int(call['technician'])]}, {day:%a %d} {window}"
         if happening.word == "done":
             detail += f", {dollars(int(call['invoice']))}"
-        yield _line(
+        yield line(
             (f"{clock(happening.at)} ", "dim"),
             f"{happening.job + 1:>3} ",
             (f"{happening.word:<9}", happening.style),

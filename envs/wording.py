@@ -6,7 +6,7 @@ is laid out on a screen is `rendering`'s matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +38,22 @@ MARKS = {
 }
 
 
+def short_names(names: Sequence[str]) -> list[str]:
+    """First names, with a letter of the last or a number where two are the same.
+
+    >>> short_names(["Diana Chen", "Ann Poe", "Ann Lee", "Bo", "Bo"])
+    ['Diana', 'Ann P', 'Ann L', 'Bo 4', 'Bo 5']
+    """
+    found = [name.split()[0] for name in names]
+    longer = [" ".join((name.split()[0], *(p[0] for p in name.split()[-1:]))) for name in names]
+    for number, (name, more) in enumerate(zip(names, longer, strict=True)):
+        first = name.split()[0]
+        if [other.split()[0] for other in names].count(first) > 1:
+            alone = longer.count(more) == 1
+            found[number] = more if alone else f"{first} {number + 1}"
+    return found
+
+
 class Office:
     """DESK with the business's own words for what its numbers mean."""
 
@@ -50,7 +66,7 @@ class Office:
         self.calls = self.desk["calls"][: int(self.desk["n_calls"])]
         people = business.scenario.technicians
         self.names = [person.name for person in people]
-        self.firsts = [name.split()[0] for name in self.names]
+        self.firsts = short_names(self.names)
 
     def service(self, number: int) -> str:
         """What the caller wants, by the handbook's name."""

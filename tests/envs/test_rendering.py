@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from tests.envs.pictures import moment
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.codes import CallState, Stop
+from tradesbench_gym.core.codes import Activity, CallState, Stop
 from tradesbench_gym.core.layout import FIELDS
 from tradesbench_gym.envs.rendering import board, show
 from tradesbench_gym.envs.wording import MARKS
@@ -102,6 +103,26 @@ def test_a_low_terminal_is_enough(midway: Simulation, height: int) -> None:
     assert len(text.splitlines()) <= height
     assert "☎ call 100 " in text
     assert "100 so far" in text
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (100, 50)])
+def test_eight_technicians_fit_a_terminal_too(size: tuple[int, int]) -> None:
+    simulation = moment("eight technicians")
+    width, height = size
+    text = drawn(simulation, width, height)
+    assert len(text.splitlines()) <= height
+    assert max(map(len, text.splitlines())) <= width
+    assert "☎ call " in text
+    assert "so far" in text
+    calls = simulation.desk["calls"][: int(simulation.desk["n_calls"])]
+    for technician in range(8):
+        man = simulation.desk["technicians"][technician]
+        assert f"Person {technician}" in text
+        if int(man["activity"]) == Activity.DRIVING and height < 50:
+            assert f"→{int(man['job']) + 1}" in text
+    today = (calls["day"] == simulation.day) & (calls["state"] >= CallState.BOOKED)
+    for job in np.flatnonzero(today).tolist():
+        assert f"{MARKS[CallState(int(calls[job]['state']))].sign}{job + 1}" in text
 
 
 def test_ansi_uses_sixteen_colours_only_and_reads_without_them(midway: Simulation) -> None:

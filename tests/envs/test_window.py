@@ -175,7 +175,7 @@ def test_gymnasiums_own_window_works(pygame: Any) -> None:
     del pygame
     env = gym.make(NAME, render_mode="rgb_array", days=1)
     env.unwrapped.metadata = {**env.metadata, "render_fps": 1000}
-    shown = gym.wrappers.HumanRendering(env)
+    shown: Any = gym.wrappers.HumanRendering(env)
     shown.reset(seed=5)
     shown.step(REJECT)
     assert shown.screen_size == (1280, 720)
