@@ -101,7 +101,7 @@ def test_callers_who_stay_away_the_next_day_are_lost_demand() -> None:
 
 
 def test_an_installation_is_counted_as_such() -> None:
-    business = world(**{"demand.start": 4, "demand.installations": {"0": 0, "1": 1}})
+    business = world(1, **{"demand.start": 4, "demand.installations": {"0": 0, "1": 1}})
     mine = played(business, {(0, INSTALLATION, 1): (DIANA, 0, W09)})
     assert differences(mine, played(business, NOBODY)) == {Part.INSTALLATIONS: INSTALLED}
 

@@ -20,7 +20,7 @@ from tradesbench_gym.harness.manifest import Manifest, ModelPart
 from tradesbench_gym.harness.results import Line, prove
 from tradesbench_gym.harness.results.facts import prices_of
 
-PRICES = {
+PRICES: dict[str, Any] = {
     "input_price": Decimal(1),
     "cached_price": Decimal("0.1"),
     "output_price": Decimal(3),
@@ -28,6 +28,7 @@ PRICES = {
 TOO_MANY = Reply(status=429, body=b'{"error": {"message": "slow down"}}')
 ANSWERS = (Reply("One two three."), TOO_MANY, Reply("Four."), Reply("Five six."))
 Plain = dict[str, Any]
+Tamper = Callable[[RunFolder], None]
 
 
 class Talking(Gateway):
@@ -91,7 +92,7 @@ def put(folder: RunFolder, where: str, value: Any) -> None:
     """Change one value of the manifest, named as `run.seed`."""
     *way, last = where.split(".")
 
-    def change(said: Plain) -> None:
+    def change(said: Any) -> None:
         for name in way:
             said = said[int(name)] if isinstance(said, list) else said[name]
         said[last] = value
@@ -119,3 +120,15 @@ def first(lines: list[Plain], kind: str, **more: Any) -> Plain:
 def failing(folder: RunFolder, **more: Any) -> list[Line]:
     """The checks of a folder that fail."""
     return [line for line in prove(folder.path, **more) if not line.holds]
+
+
+def value(where: str, what: Any) -> Tamper:
+    return lambda folder: put(folder, where, what)
+
+
+def assert_found(folder: RunFolder, check: str, words: str = "") -> None:
+    found = failing(folder)
+    assert found, "nothing was found"
+    assert found[0].name == check, found
+    assert words in found[0].found
+    assert found[0].found.isprintable()

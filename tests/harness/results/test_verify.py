@@ -16,28 +16,27 @@ from typer.testing import CliRunner
 
 from tests.harness.results.folders import (
     Plain,
+    Tamper,
+    assert_found,
     change_lines,
     change_manifest,
     copied,
     failing,
     first,
-    model_run,
     put,
+    value,
 )
 from tests.harness.runs import begin, play
-from tests.harness.stub_provider import Reply
 from tests.world.runs import trespass
 from tradesbench_gym.cli import app
 from tradesbench_gym.harness.agents.pi import PiProgram
 from tradesbench_gym.harness.days import Watch
 from tradesbench_gym.harness.folder import RunFolder
-from tradesbench_gym.harness.gateway import RECORD
 from tradesbench_gym.harness.results import prove
 from tradesbench_gym.harness.results.proof import CHECKS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the harness needs Unix sockets")
 NAMES = [check.__name__ for check in CHECKS]
-Tamper = Callable[[RunFolder], None]
 
 
 @pytest.fixture(scope="module")
@@ -56,22 +55,8 @@ def mute(tmp_path_factory: pytest.TempPathFactory, map_file: Path) -> RunFolder:
     return folder
 
 
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory, map_file: Path) -> RunFolder:
-    """A day with a model behind the gateway."""
-    return model_run(tmp_path_factory.mktemp("asked") / "run", map_file)
-
-
 def transcript(change: Callable[[list[Plain]], None]) -> Tamper:
     return lambda folder: change_lines(folder.transcript, change)
-
-
-def record(change: Callable[[list[Plain]], None]) -> Tamper:
-    return lambda folder: change_lines(folder.path / RECORD, change)
-
-
-def value(where: str, what: Any) -> Tamper:
-    return lambda folder: put(folder, where, what)
 
 
 def without(kind: str, **more: Any) -> Tamper:
@@ -86,25 +71,14 @@ def twice(kind: str, **more: Any) -> Tamper:
     return transcript(lambda lines: lines.append(first(lines, kind, **more)))
 
 
-def assert_found(folder: RunFolder, check: str, words: str = "") -> None:
-    found = failing(folder)
-    assert found, "nothing was found"
-    assert found[0].name == check, found
-    assert words in found[0].found
-    assert found[0].found.isprintable()
-
-
-def test_folders_as_they_were_written_are_proven(
-    booked: RunFolder, mute: RunFolder, asked: RunFolder
-) -> None:
-    for folder in (booked, mute, asked):
+def test_folders_as_they_were_written_are_proven(booked: RunFolder, mute: RunFolder) -> None:
+    for folder in (booked, mute):
         lines = list(prove(folder.path))
         assert [line.name for line in lines] == NAMES
         assert not failing(folder)
     said = {line.name: line.found for line in prove(booked.path)}
     assert " 0 cancellations" not in said["answers"]
     assert "NOT ISOLATED" in said["isolation"]
-    assert "3 requests" in {line.name: line.found for line in prove(asked.path)}["tokens"]
 
 
 def test_a_proof_leaves_the_folder_as_it_is(booked: RunFolder) -> None:
@@ -232,68 +206,6 @@ def test_a_call_that_was_given_up_has_its_reminders_and_its_fault(
     assert any(words in line.found for line in found)
 
 
-def more_tokens(lines: list[Plain]) -> None:
-    first(lines, "done")["usage"]["output"] += 1
-
-
-def both_more_tokens(folder: RunFolder) -> None:
-    """In the record and the manifest alike: what came back still tells."""
-    change_lines(folder.path / RECORD, more_tokens)
-    change_manifest(folder, lambda said: said["usage"].update(
-        output_tokens=said["usage"]["output_tokens"] + 1))  # fmt: skip
-
-
-def another_answer(lines: list[Plain]) -> None:
-    answer = first(lines, "raw", what="response")
-    told = json.loads(answer["text"])
-    told["usage"]["prompt_tokens"] += 10
-    answer["text"] = json.dumps(told)
-
-
-TOKENS = [
-    *[value(f"usage.{name}", 7) for name in ("requests", "retries", "input_tokens")],
-    *[value(f"usage.{name}", 7) for name in ("cached_tokens", "output_tokens", "unreported")],
-    value("usage.cost", "0.5"),
-    value("usage.cost", None),
-    value("usage", None),
-    value("model.input_price", "2"),
-    record(more_tokens),
-    both_more_tokens,
-    record(another_answer),
-    record(lambda lines: lines.remove(first(lines, "done"))),
-    record(lambda lines: lines.remove(first(lines, "request"))),
-    record(lambda lines: lines.remove(first(lines, "raw", what="response"))),
-    record(lambda lines: first(lines, "done").update(cost="9")),
-    lambda folder: (folder.path / RECORD).unlink(),
-]
-
-
-@pytest.mark.parametrize("tamper", TOKENS)
-def test_tokens_that_were_changed_are_found(
-    tmp_path: Path, asked: RunFolder, tamper: Tamper
-) -> None:
-    folder = copied(asked, tmp_path / "run")
-    tamper(folder)
-    assert_found(folder, "tokens")
-
-
-def test_requests_that_no_total_knows_are_found(tmp_path: Path, asked: RunFolder) -> None:
-    def ask_more(lines: list[Plain]) -> None:
-        more = dict(first(lines, "request"), request=4)
-        lines.append(more)
-
-    folder = copied(asked, tmp_path / "run")
-    change_lines(folder.path / RECORD, ask_more)
-    assert_found(folder, "tokens", "leave out")
-
-
-def test_an_answer_without_a_count_is_proven_as_such(tmp_path: Path, map_file: Path) -> None:
-    folder = model_run(tmp_path / "run", map_file, Reply("Yes."), Reply("No.", usage=None))
-    said = {line.name: line for line in prove(folder.path)}["tokens"]
-    assert said.holds, said
-    assert "2 without a count, cost unknown" in said.found
-
-
 def same_length(folder: RunFolder) -> None:
     notes = folder.day_file(1)
     notes.write_bytes(notes.read_bytes().replace(b"over", b"OVER"))
@@ -417,6 +329,14 @@ def test_the_command_names_the_first_check_that_fails(tmp_path: Path, booked: Ru
     found = json.loads(said)
     assert (status, found["proven"], found["first_failing"]) == (1, False, "score")
     assert [one["name"] for one in found["checks"]] == NAMES
+
+
+def test_a_run_that_cannot_be_played_here_is_refused(tmp_path: Path, booked: RunFolder) -> None:
+    folder = copied(booked, tmp_path / "run")
+    put(folder, "run.map", "gone.tbmap")
+    status, said = called(folder.path)
+    assert status == 2
+    assert "There is no map 'gone.tbmap'" in said
 
 
 def test_a_folder_of_no_run_is_refused(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from tradesbench_gym import __version__
 from tradesbench_gym.harness.manifest import FaultPart
 from tradesbench_gym.harness.results.evidence import Evidence, hold, holds
 from tradesbench_gym.harness.results.expected import Said
@@ -60,7 +61,9 @@ def _words(seen: Evidence, due: Said, said: Mapping[str, Any], before: int, wher
     if attempt:
         reminder = prompt.reminder(attempt, most)
         allowed = {reminder, f"{prompt.text}\n\n{reminder}"}
-    holds(said["text"] in allowed, f"the text of {where} is not what the run says")
+    by = seen.manifest.versions.tradesbench_gym
+    other = "" if by == __version__ else f" (version {by} wrote it, and this is {__version__})"
+    holds(said["text"] in allowed, f"the text of {where} is not what the run says{other}")
 
 
 def answers(seen: Evidence) -> str:

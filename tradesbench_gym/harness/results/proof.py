@@ -8,6 +8,7 @@ a digest that was published elsewhere tells, and may be given.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +18,7 @@ from pydantic import ValidationError
 from tradesbench_gym.errors import TradesBenchError
 from tradesbench_gym.harness.results import checks_folder, checks_run, checks_transcript
 from tradesbench_gym.harness.results.evidence import Evidence
+from tradesbench_gym.world import WorldError
 from tradesbench_gym.world.identity import MapLike
 
 CHECKS: Final[tuple[Callable[[Evidence], str], ...]] = (
@@ -34,7 +36,8 @@ CHECKS: Final[tuple[Callable[[Evidence], str], ...]] = (
     checks_folder.memory,
     checks_run.isolation,
 )
-_DAMAGED = (ValidationError, ValueError, KeyError, TypeError, AttributeError, OSError)
+_ELSEWHERE: Final = frozenset({"map", "rules", "layout"})
+_DAMAGED: Final = (ValidationError, ValueError, KeyError, TypeError, AttributeError, OSError)
 
 
 @dataclass(frozen=True)
@@ -71,12 +74,26 @@ def prove(
 
     Raises:
         HarnessError: no folder of a run.
+        WorldError: a run that cannot be played here: its map is not, or it has other rules.
 
     """
     seen = Evidence(path, known_map, digest)
     seen.manifest  # noqa: B018 - a folder without one is no run's
+    with suppress(*_DAMAGED):
+        _check_playable(seen)
     for check in CHECKS:
         yield _made(check, seen)
+
+
+def _check_playable(seen: Evidence) -> None:
+    """Raise WorldError where nothing can be said of a run here; what was changed the checks say."""
+    try:
+        seen.audit  # noqa: B018 - it is kept
+    except WorldError as error:
+        if error.code in _ELSEWHERE:
+            raise
+    except TradesBenchError:
+        return
 
 
 def _made(check: Callable[[Evidence], str], seen: Evidence) -> Line:
