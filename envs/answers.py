@@ -19,7 +19,6 @@ from tradesbench_gym.errors import ActionError, TradesBenchError
 
 ANSWERS = ("none", "rejected", "declined", "accepted")
 """By what `core.step` answers; what was not let out counts as rejected."""
-_NO_ROW = -1
 _FIRST_ROOM = 1024
 
 _TOLD = ("code", "message", "field")
@@ -40,9 +39,10 @@ class Refused:
             REFUSALS * business.days,
             *(int(book[name]) for name in ("technicians", "booking_days", "windows")),
         )
-        self._row_of = np.full(math.prod(self._sizes), _NO_ROW, np.int32)
-        self._kept = np.empty((_FIRST_ROOM, len(_TOLD)), object)
-        self._count = 0
+        self._row_of = np.zeros(math.prod(self._sizes), np.int32)
+        # Row 0 tells nothing: of what was let out, and of what nobody has asked for yet.
+        self._kept = [np.full(_FIRST_ROOM, None, object) for _ in _TOLD]
+        self._count = 1
 
     def told(self, answer: int, action: Sequence[int]) -> dict[str, str | None]:
         """Code, sentence and field for an answer below zero to four numbers; the caller's own."""
@@ -50,52 +50,49 @@ class Refused:
         for number, size in zip((-answer, *action[1:]), self._sizes, strict=True):
             usual = usual and 0 <= number < size
             key = key * size + number
-        row = self._row(key, answer, action) if usual else self._put(answer, action)
-        return dict(zip(_TOLD, row, strict=True))
+        if not usual:
+            return dict(zip(_TOLD, self._put(answer, action), strict=True))
+        row = self._row(key, answer, action)
+        return {name: column[row] for name, column in zip(_TOLD, self._kept, strict=True)}
 
     def told_many(
         self, which: npt.NDArray[np.bool_], answers: npt.NDArray[Any], actions: npt.NDArray[Any]
     ) -> dict[str, npt.NDArray[Any]]:
         """`told` for a batch, as arrays with an entry for each run; None where it was let out."""
         places = np.flatnonzero(which)
-        rows = self._rows(answers[places], actions[places])
+        asked, usual = actions[places], actions[places, 0] == 1
+        keys = np.zeros(len(places), np.int64)
+        for numbers, size in zip((-answers[places], *asked.T[1:]), self._sizes, strict=True):
+            usual &= numbers.view(np.uint64) < size
+            keys = keys * size + numbers
+        rows = self._row_of[np.where(usual, keys, 0)]
+        for i in np.flatnonzero(usual & (rows == 0)).tolist():
+            rows[i] = self._row(int(keys[i]), int(answers[places[i]]), asked[i].tolist())
+        index = np.zeros(len(which), np.int32)
+        index[places] = np.where(usual, rows, 0)
         found: dict[str, npt.NDArray[Any]] = {}
-        for name, column in zip(_TOLD, rows.T, strict=True):
-            found[name] = np.full(len(which), None, object)
-            found[name][places] = column
-            found[f"_{name}"] = which.copy()
+        for name, column in zip(_TOLD, self._kept, strict=True):
+            found[name], found[f"_{name}"] = column[index], which.copy()
+        for i in places[~usual].tolist():
+            for name, value in zip(_TOLD, self._put(int(answers[i]), actions[i]), strict=True):
+                found[name][i] = value
         return found
 
-    def _rows(self, answers: npt.NDArray[Any], actions: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """What is told of each, shape (answers, 3)."""
-        asked = (-answers, *actions.T[1:])
-        usual = actions[:, 0] == 1
-        for numbers, size in zip(asked, self._sizes, strict=True):
-            usual &= (numbers >= 0) & (numbers < size)
-        keys = np.ravel_multi_index(tuple(numbers[usual] for numbers in asked), self._sizes)
-        places = np.flatnonzero(usual)
-        for i in np.flatnonzero(self._row_of[keys] == _NO_ROW).tolist():
-            self._row(int(keys[i]), int(answers[places[i]]), actions[places[i]].tolist())
-        rows = np.empty((len(answers), len(_TOLD)), object)
-        rows[usual] = self._kept[self._row_of[keys]]
-        for i in np.flatnonzero(~usual).tolist():
-            rows[i] = self._put(int(answers[i]), actions[i].tolist())
-        return rows
-
-    def _row(self, key: int, answer: int, action: Sequence[int]) -> Any:
-        """What is told of an answer with a number."""
+    def _row(self, key: int, answer: int, action: Sequence[int]) -> int:
+        """Where what is told of an answer with a number stands."""
         row = int(self._row_of[key])
-        if row == _NO_ROW:
-            row = self._count
-            if row == len(self._kept):
-                self._kept = np.concatenate([self._kept, np.empty_like(self._kept)])
-            self._kept[row] = self._put(answer, action)
-            self._row_of[key] = row
+        if row == 0:
+            row = self._row_of[key] = self._count
             self._count += 1
-        return self._kept[row]
+            if row == len(self._kept[0]):
+                room = np.full(row, None, object)
+                self._kept = [np.concatenate([column, room]) for column in self._kept]
+            for column, value in zip(self._kept, self._put(answer, action), strict=True):
+                column[row] = value
+        return row
 
     def _put(self, answer: int, action: Sequence[int]) -> tuple[str | None, ...]:
-        wrong = self._wrong(answer, *action)
+        wrong = self._wrong(answer, *map(int, action))
         return wrong.code, wrong.message, wrong.field
 
     def error(self, answer: int, action: tuple[int, ...], whose: str = "") -> ActionError:
