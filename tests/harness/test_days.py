@@ -199,7 +199,7 @@ def test_an_agent_that_dies_is_started_again_and_its_deaths_are_its_own_fault(
     [
         ("hangs", "turn_time", {"turn_seconds": 0.3}),
         ("babbles", "endless_output", {"turn_characters": 20_000}),
-        ("shouts", "turn_time", {"turn_seconds": 1.0}),
+        pytest.param("shouts", "turn_time", {"turn_seconds": 1.0}, marks=pytest.mark.slow),
     ],
 )
 def test_a_turn_without_end_is_cut_and_said_to_be(
@@ -330,3 +330,20 @@ def test_what_an_agent_says_is_in_the_transcript_without_its_token(
     said = records(folder, "agent")[0].said["said"]
     assert said["env"]["SUNRIDGE_API_TOKEN"] == "[secret]"  # noqa: S105 - that it is none
     assert json.loads(said["env"]["SUNRIDGE_API_PORT"]) > 0
+
+
+@pytest.mark.slow
+def test_a_bankrupt_company_s_last_day_ends_without_a_closing_prompt(
+    tmp_path: Path, map_file: Path
+) -> None:
+    folder = begin(tmp_path / "run", map_file, "answers", days=14)
+    manifest = play(folder)
+    assert manifest.status == Status.ENDED
+    assert manifest.results is not None
+    last = manifest.results["bankrupt_on"]
+    assert last is not None
+    assert 7 <= last <= 12
+    told = [(one.said["about"], one.said["number"]) for one in records(folder, "prompt")]
+    assert ("closing", last - 1) in told
+    assert ("closing", last) not in told
+    assert len(list(folder.memory.iterdir())) == last

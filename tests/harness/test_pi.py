@@ -370,6 +370,7 @@ def test_a_harness_that_is_killed_with_pi_in_mid_turn_is_taken_up_at_the_same_ca
         assert len(over) == len(set(over))
         assert not audit(run.folder.world, map=map_file).findings
         assert [one.ended_by for one in manifest.sessions] == [None] * 3 + ["the run ended"]
+        assert [one.name for one in run.folder.sessions.iterdir()] == ["day-01.jsonl"]
 
 
 def _answered(folder: RunFolder) -> int:

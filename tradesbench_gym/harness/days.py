@@ -97,7 +97,7 @@ class Days:
             status = self._company.status()
             if not status.ended:
                 self._attend(status)
-            elif self._day:  # bankrupt in the middle of a day
+            else:  # a bankrupt company's last day does not close by itself
                 self._close(status.day)
             if status.ended:
                 return status

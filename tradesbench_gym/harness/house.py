@@ -156,7 +156,7 @@ class Surroundings:
         """Send everybody home at the end of a day, from 1, and keep the agent's notes."""
         self._agent.end_day()
         survivors = self._room.reap()
-        self._agent.put_away()
+        self._agent.put_away(day)
         self._recorder.write("night", day=day, survivors=[one.command for one in survivors])
         size = self._folder.keep_memory(day)
         digest = hashlib.sha256(self._folder.day_file(day).read_bytes()).hexdigest()

@@ -127,8 +127,8 @@ class Agent(Protocol):
     def end_day(self) -> None:
         """End the conversation of the day, and the program."""
 
-    def put_away(self) -> None:
-        """Take the record of the conversation out of its reach; nothing of the agent runs now."""
+    def put_away(self, day: int) -> None:
+        """Take the record of a day's conversation out of its reach; nothing of it runs now."""
 
     def close(self) -> None:
         """End the program, if it runs, leaving the conversation to be taken up again."""

@@ -85,9 +85,9 @@ class Pi:
             self._place.hear({"type": "session_stats", **stats})
         self.close()
 
-    def put_away(self) -> None:
-        """Take the record of the conversation out of the agent's reach."""
-        self._keep_conversation(pi_files.conversation(self._day))
+    def put_away(self, day: int) -> None:
+        """Take the record of a day's conversation out of the agent's reach."""
+        self._keep_conversation(pi_files.conversation(day))
         remove(self._folder)
 
     def _forget(self) -> None:

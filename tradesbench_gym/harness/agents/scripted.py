@@ -126,7 +126,7 @@ class Scripted:
         """End the program."""
         self.close()
 
-    def put_away(self) -> None:
+    def put_away(self, day: int) -> None:
         """A program has no conversation."""
 
     def close(self) -> None:
