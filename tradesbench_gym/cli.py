@@ -97,7 +97,7 @@ COMMANDS = {
     "analyse": Place(
         "tradesbench_gym.commands.analyse",
         "analyse",
-        "Show where runs part from the oracle in money, who accepted, and what was risked.",
+        "Show where the gap to the oracle comes from, who accepted, and what was risked.",
     ),
     "calibrate": Place(
         "tradesbench_gym.commands.calibrate",
@@ -112,12 +112,12 @@ COMMANDS = {
     "results": Place(
         "tradesbench_gym.commands.results",
         "results",
-        "Print what runs of agents came to: every run, means, and the difference to the oracle.",
+        "Print the results of every run given, with means and the difference to the oracle.",
     ),
     "verify": Place(
         "tradesbench_gym.commands.verify",
         "verify",
-        "Prove the folder of a run: its score, its calls, its transcript, its tokens.",
+        "Replay the run of a folder and prove its score and everything that is told of it.",
     ),
     "map": Place("tradesbench_gym.roads.cli", "map_app", "Inspect, draw and build road maps."),
 }

@@ -146,3 +146,18 @@ def test_the_oracle_books_the_same_jobs_over_http(tmp_path: Path, seed: int) -> 
         assert np.array_equal(jobs_of(company.world.record), jobs_of(alone.record))
         assert np.array_equal(company.world.record, alone.record)
     assert ended.digest == alone.digest()
+
+
+def test_a_dispatcher_who_is_new_at_every_call_plays_the_same_run(tmp_path: Path) -> None:
+    """Also where the first thing that he hears is a cancellation."""
+    business = open_business(days=3)
+    alone = play_in_process(business, 5, load_policy("oracle"))
+    policy, heard = load_policy("oracle"), []
+    with open_company(tmp_path, business) as company:
+        while (stop := company.driver.advance().stop) != "ended":
+            if stop in {"new_call", "cancellation"}:
+                Dispatcher(company.agent, company.handbook, policy).answer()
+                heard.append(stop)
+        digest = company.world.digest()
+    assert "cancellation" in heard
+    assert digest == alone.digest()

@@ -101,3 +101,13 @@ def test_a_file_that_is_no_world_is_refused(tmp_path: Path) -> None:
     status, said = called(tmp_path / "none.sqlite")
     assert status == 2
     assert said.startswith("error: ")
+
+
+def test_large_figures_are_shown_to_the_cent_and_whole(tmp_path: Path) -> None:
+    file = world(tmp_path / "long.sqlite", "accept-all", 5, days=14)
+    (run,) = plain(file)["runs"]
+    _, said = called(file)
+    assert "…" not in said
+    for part in (*run["gap"]["parts"].values(), run["gap"]["total"]):
+        assert not part["calls"] or f"{abs(part['difference_cents']) / 100:,.2f}" in said
+    assert max(map(len, said.splitlines())) <= 80

@@ -106,6 +106,8 @@ class RemoteDesk:
 
     def note(self, job: models.Job) -> None:
         """Write down what became of a job."""
+        if not self.technicians:
+            return  # nothing was looked at yet: the first look reads this too
         self._array[0]["line"] = NONE
         self._write_job(job)
         self._write_route(self._day_of(job.service_date), self._technician(job.technician))

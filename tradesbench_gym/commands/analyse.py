@@ -55,7 +55,7 @@ class _Analysed:
 def analyse(
     targets: Annotated[
         list[Path],
-        typer.Argument(metavar="FOLDER|FILE...", help="Folders of runs, or world files."),
+        typer.Argument(metavar="FOLDER|FILE", help="Folders of runs, or world files."),
     ],
     against: Annotated[
         str, typer.Option(help="The policy to compare with, on the same world.")

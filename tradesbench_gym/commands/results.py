@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tradesbench_gym.harness.results import RunFacts
 
 FoldersArgument = Annotated[
-    list[Path], typer.Argument(metavar="FOLDER...", help="Folders of runs.", show_default=False)
+    list[Path], typer.Argument(metavar="FOLDER", help="Folders of runs.", show_default=False)
 ]
 
 

@@ -291,6 +291,16 @@ def test_a_run_whose_harness_was_killed_is_proven_before_and_after(
 
 
 @pytest.mark.slow
+def test_a_run_that_ended_in_bankruptcy_is_proven(tmp_path: Path, map_file: Path) -> None:
+    """Without work the company is bankrupt by day 10 ("Scoring")."""
+    folder = begin(tmp_path / "run", map_file, "answers", days=14)
+    play(folder)
+    assert (folder.read().results or {})["bankrupt_on"] == 10
+    assert not failing(folder)
+    assert "10 days" in {line.name: line.found for line in prove(folder.path)}["memory"]
+
+
+@pytest.mark.slow
 def test_a_run_of_pi_s_is_proven(tmp_path: Path, map_file: Path, pi: PiProgram) -> None:
     from tests.harness.pi_runs import pi_run
 

@@ -36,7 +36,7 @@ def gap_table(gaps: Sequence[Gap], name: str, other: str) -> Table:
     """Where the difference lies; the mean where there are several gaps."""
     they = other if len(other) <= _LONG_NAME else "other"
     heads = ("calls", "done", f"{they}'s", f"{name}, $", f"{they}, $", "more, $")
-    table = _grid("Where the difference comes from", *heads)
+    table = _grid("Where the difference comes from", *heads, gap=0)  # room for six figures
     for part, (label, _) in PARTS.items():
         row = _sum(gap.rows[part] for gap in gaps)
         if row != Row():
@@ -147,11 +147,11 @@ def _percent(share: float | None) -> str:
     return writing.NONE if share is None else f"{100 * share:.0f} %"
 
 
-def _grid(title: str, *heads: str) -> Table:
+def _grid(title: str, *heads: str, gap: int = 1) -> Table:
     table = Table(
         title=title,
         box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
+        padding=(0, gap, 0, 0),
         show_edge=False,
         pad_edge=False,
         title_justify="left",
