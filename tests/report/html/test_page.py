@@ -108,7 +108,9 @@ def test_the_map_s_attribution_stands_on_the_page(run_of: Runs) -> None:
     try:
         assert "Map: © OpenStreetMap contributors, ODbL." in Seen(render([run])).text
     finally:
-        object.__setattr__(run.business.roadmap, "attribution", run.business.roadmap.about.attribution)
+        object.__setattr__(
+            run.business.roadmap, "attribution", run.business.roadmap.about.attribution
+        )
 
 
 def test_the_salt_of_a_sealed_run_stands_nowhere(tmp_path: Path) -> None:
@@ -128,7 +130,9 @@ def test_runs_beyond_those_shown_in_full_are_compared_and_named(run_of: Runs) ->
     runs = [run_of("whole"), run_of("missing"), run_of("unfinished")]
     seen = Seen(render(runs, most=1))
     assert len(json.loads(seen.data)["runs"]) == 1
-    assert "Only compared, not shown in full below: missing, seed 7; unfinished, seed 7" in seen.text
+    assert (
+        "Only compared, not shown in full below: missing, seed 7; unfinished, seed 7" in seen.text
+    )
     assert "Not over, and not counted here: unfinished, seed 7" in seen.text
 
 

@@ -110,7 +110,7 @@ def hover_of(run: Run, call: Call) -> str:
     )
 
 
-def hover_of_stretch(run: Run, stretch: Stretch) -> str:
+def hover_of_stretch(stretch: Stretch) -> str:
     """What is said of a drive, a wait or work."""
     until = clock_of(stretch.end) if stretch.over else "still going on"
     span = f"{clock_of(stretch.start)}–{until}, {length(stretch.end - stretch.start)}"
@@ -134,7 +134,7 @@ def _bars(
         "base": [_minutes(day, one.start) for one in stretches],
         "x": [round((one.end - one.start) / _MINUTE, 1) for one in stretches],
         "customdata": [
-            lines(hover_of_stretch(run, one), hover_of(run, jobs[one.job])) for one in stretches
+            lines(hover_of_stretch(one), hover_of(run, jobs[one.job])) for one in stretches
         ],
         "hovertemplate": "%{customdata}<extra></extra>",
     }
@@ -284,8 +284,8 @@ def _windows(run: Run, day: int) -> list[dict[str, Any]]:
             )  # fmt: skip
     edges = sorted({edge // _MINUTE for window in run.windows for edge in window})
     shapes += [
-        {"type": "line", "layer": "below", "yref": "paper", "y0": 0, "y1": 1, "x0": edge, "x1": edge,
-         "line": {"color": EDGE, "width": 0.8, "dash": "dot"}}
+        {"type": "line", "layer": "below", "yref": "paper", "y0": 0, "y1": 1, "x0": edge,
+         "x1": edge, "line": {"color": EDGE, "width": 0.8, "dash": "dot"}}
         for edge in edges
     ]  # fmt: skip
     return shapes

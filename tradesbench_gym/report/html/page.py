@@ -92,7 +92,7 @@ def _about(run: Run) -> dict[str, Any]:
         "name": run.name,
         "seed": run.seed,
         "sealed": run.sealed,
-        "file": run.path.name if run.path.parent.name == "" else f"{run.path.parent.name}/{run.path.name}",
+        "file": "/".join(run.path.parts[-2:]),
         "company": business.scenario.company,
         "scenario": business.scenario.name,
         "map": business.roadmap.name,

@@ -184,10 +184,17 @@ class Replay {
       const look = DATA.states[state];
       return { type: "scatter", mode: "markers+text", name: look.word,
         x: jobs.map((job) => job.x / 1000), y: jobs.map((job) => job.y / 1000),
-        text: jobs.map((job) => String(job.number)), textposition: "top center", textfont: { size: 10 },
+        text: jobs.map((job) => (this.isNamed(state) ? String(job.number) : "")), textposition: "top center", textfont: { size: 10 },
         marker: { symbol: look.symbol, size: 11, color: look.colour, line: { color: look.symbol === "line-ew" ? look.colour : "#3d444c", width: look.symbol === "line-ew" ? 3 : 1 } },
         customdata: jobs.map((job) => job.hover), hovertemplate: `${clock(this.moment)}: ${look.word}<br>%{customdata}<extra></extra>` };
     });
+  }
+
+  // Numbers of jobs that are over would cover those of the others; pointing at a job tells its own.
+  isNamed(state) {
+    const going = ["on the way", "waits on site", "at work"];
+    const open = this.place.clientWidth < NARROW ? going : [...going, "booked", "missed"];
+    return open.includes(DATA.states[state].word);
   }
 
   people() {
