@@ -7,7 +7,7 @@ below it, each job's promised window as a bracket in the colour of what became o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tradesbench_gym.core.codes import CallState, Condition
 from tradesbench_gym.core.layout import DAY_SECONDS
@@ -44,6 +44,15 @@ _SIGN_AT = (0.5, 0.25, 0.75)
 _SIGN_MINUTES = 17
 _UNWORKED = (CallState.MISSED, CallState.CANCELLED, CallState.BOOKED)
 _MINUTE = 60
+_NOTHING: Final = {
+    "text": "No job was booked for this day.",
+    "xref": "paper",
+    "yref": "paper",
+    "x": 0.03,
+    "y": 0.97,
+    "xanchor": "left",
+    "showarrow": False,
+}
 _DAY_MINUTES = 24 * 60
 _ROADS_SLOWED = (Condition.RAIN, Condition.STORM, Condition.WIND, Condition.EXTREME_HEAT)
 
@@ -78,6 +87,8 @@ def day_figure(run: Run, day: int) -> Figure:
         },
         "shapes": [*_windows(run, day), *_rules(men), *_now(run, day)],
     }
+    if not jobs:
+        layout["annotations"] = [_NOTHING]
     return {"data": data, "layout": layout}
 
 

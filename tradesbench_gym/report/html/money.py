@@ -16,6 +16,11 @@ from tradesbench_gym.report.html.palette import (
 from tradesbench_gym.report.html.words import date_of, moment_of, money, stamp_of
 
 _CENTS = 100
+_HALF_DAY_MS = 12 * 3_600_000
+_TICKS = [
+    {"dtickrange": [None, _HALF_DAY_MS], "value": "%H:%M<br>%-d %b"},
+    {"dtickrange": [_HALF_DAY_MS + 1, None], "value": "%-d %b"},
+]
 
 
 def cash_figure(run: Run) -> Figure:
@@ -46,7 +51,11 @@ def cash_figure(run: Run) -> Figure:
     start = run.starting_cash / _CENTS
     layout: dict[str, Any] = {
         "height": 300,
-        "xaxis": {"type": "date", "title": {"text": "date and time"}, "tickformat": "%-d %b"},
+        "xaxis": {
+            "type": "date",
+            "title": {"text": "date and time"},
+            "tickformatstops": _TICKS,
+        },
         "yaxis": {"title": {"text": "cash ($)"}, "tickformat": "$~s"},
         "shapes": [
             _level(start, "dot"),

@@ -61,7 +61,7 @@ DOINGS: Final[dict[Doing, Look]] = {
 FATES: Final[dict[CallState, Look]] = {
     CallState.DONE: Look("done", GREEN),
     CallState.MISSED: Look("missed", VERMILLION),
-    CallState.FAILED: Look("failed visit", PURPLE),
+    CallState.FAILED: Look("failed visit", PURPLE, hatch="x"),
     CallState.CANCELLED: Look("cancelled", GREY, hatch="/"),
     CallState.BOOKED: Look("booked, not yet worked", SKY),
     CallState.DECLINED: Look("offer declined", ORANGE, hatch="\\"),

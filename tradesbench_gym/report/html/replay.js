@@ -5,6 +5,7 @@
 const DAY = 86400;
 const SECONDS_OF_A_DAY_SHOWN_IN = 20;
 const MARGIN_KM = 2;
+const MARGIN_SHARE = 0.14;
 const SIDES = ["middle left", "middle right", "bottom center", "bottom right", "bottom left", "top left", "top right", "top center"];
 
 function clock(moment) {
@@ -212,7 +213,11 @@ class Replay {
     for (const one of this.day.stretches) {
       for (let i = 0; i < (one.way || []).length; i += 2) { x.push(one.way[i]); y.push(one.way[i + 1]); }
     }
-    const range = (metres) => [Math.min(...metres) / 1000 - MARGIN_KM, Math.max(...metres) / 1000 + MARGIN_KM];
+    const range = (metres) => {
+      const [low, high] = [Math.min(...metres) / 1000, Math.max(...metres) / 1000];
+      const margin = Math.max(MARGIN_KM, MARGIN_SHARE * (high - low)); // names stand beside the marks
+      return [low - margin, high + margin];
+    };
     const narrow = this.place.clientWidth < NARROW;
     return {
       height: narrow ? 420 : 560,
