@@ -45,8 +45,9 @@ def render(runs: Sequence[Run], *, most: int = MOST_DETAILED) -> str:
         from jinja2 import Environment, PackageLoader, StrictUndefined
         from plotly.offline import get_plotlyjs
     except ImportError as error:
+        missing = str(error.name).partition(".")[0]
         raise StateError(
-            f"the page needs {error.name}: pip install 'tradesbench-gym[report]'",
+            f"the page needs {missing}: pip install 'tradesbench-gym[report]'",
             code="report_missing",
         ) from None
     detailed = runs[:most]

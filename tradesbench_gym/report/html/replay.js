@@ -6,6 +6,7 @@ const DAY = 86400;
 const SECONDS_OF_A_DAY_SHOWN_IN = 20;
 const MARGIN_KM = 2;
 const MARGIN_SHARE = 0.14;
+const MARGIN_SHARE_NARROW = 0.3;
 const SIDES = ["middle left", "middle right", "bottom center", "bottom right", "bottom left", "top left", "top right", "top center"];
 
 function clock(moment) {
@@ -213,12 +214,13 @@ class Replay {
     for (const one of this.day.stretches) {
       for (let i = 0; i < (one.way || []).length; i += 2) { x.push(one.way[i]); y.push(one.way[i + 1]); }
     }
+    const narrow = this.place.clientWidth < NARROW;
+    const share = narrow ? MARGIN_SHARE_NARROW : MARGIN_SHARE;
     const range = (metres) => {
       const [low, high] = [Math.min(...metres) / 1000, Math.max(...metres) / 1000];
-      const margin = Math.max(MARGIN_KM, MARGIN_SHARE * (high - low)); // names stand beside the marks
+      const margin = Math.max(MARGIN_KM, share * (high - low)); // names stand beside the marks
       return [low - margin, high + margin];
     };
-    const narrow = this.place.clientWidth < NARROW;
     return {
       height: narrow ? 420 : 560,
       xaxis: { range: range(x), title: { text: "east of the map's origin (km)" }, constrain: "range" },
