@@ -92,7 +92,7 @@ COMMANDS = {
     "report": Place(
         "tradesbench_gym.commands.report",
         "report",
-        "Write one HTML page about one run or several: money, calendar, map, callers, losses.",
+        "Write one HTML page about one run or several.",
     ),
     "analyse": Place(
         "tradesbench_gym.commands.analyse",

@@ -38,9 +38,10 @@ def report(
 ) -> None:
     """Write one HTML page about one run or several.
 
-    Each run is played again and every step proven. Several runs are compared by the name they go
-    by, which is that of their file without the seed, or given as NAME=RUN; runs of the same draws
-    are paired. The files are not touched.
+    It shows money, calendar, map, callers and lost appointments. Each run is played again and every
+    step proven. Several runs are compared by the name they go by, which is that of their file
+    without the seed, or given as NAME=RUN; runs of the same draws are paired. The files are not
+    touched.
 
     Example: tradesbench report run5.sqlite -o run5.html
 
@@ -66,7 +67,7 @@ def _line(run: Run) -> str:
     elif run.ended:
         state = f"{business.days} days"
     else:
-        state = f"unfinished, day {len(run.days)} of {business.days}"
+        state = f"unfinished, day {max(1, len(run.days))} of {business.days}"
     profit = f"{'-' if results.profit < 0 else ''}${abs(results.profit) / 100:,.2f}"
     return f"{run.name}, seed {run.seed}: {profit} profit, {len(run.calls)} calls, {state}"
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+
+Key = TypeVar("Key", bound=Hashable)
 
 RESAMPLES = 10_000
 LEVEL = 95
@@ -34,7 +37,7 @@ class Difference:
 
 
 def difference(
-    ours: Mapping[Hashable, Sequence[float]], theirs: Mapping[Hashable, Sequence[float]]
+    ours: Mapping[Key, Sequence[float]], theirs: Mapping[Key, Sequence[float]]
 ) -> Difference | None:
     """Ours minus theirs under the keys that both have, repeats averaged; None if there are none.
 

@@ -86,9 +86,10 @@ def click_through(reader: Reader, article: Any) -> int:
     used = 0
     for picker in article.locator(".days").all():
         days = picker.locator(".day option").count()
-        for day in range(days):
+        for day in range(0, days, 5):
             picker.locator(".day").select_option(str(day))
-        assert not picker.locator(".forth").is_enabled()  # the last day is chosen
+        picker.locator(".day").select_option(str(days - 1))
+        assert not picker.locator(".forth").is_enabled()
         assert picker.locator(".back").is_enabled() == (days > 1)
         if days > 1:
             picker.locator(".back").click()
@@ -163,7 +164,7 @@ def test_pointing_at_a_job_tells_about_it(browser: Any, every_kind: Path) -> Non
     place.locator(".bars .point").first.hover(force=True)
     label = place.locator(".hoverlayer .hovertext")
     label.first.wait_for()
-    assert "job " in label.first.inner_text()
+    assert "job " in (label.first.text_content() or "")
     reader.look()
     reader.close()
 
@@ -208,7 +209,9 @@ def test_the_page_of_a_run_of_14_days_is_small_and_opens(browser: Any, tmp_path:
     reader = Reader(browser, page, NARROW, "dark")
     reader.scroll_through()
     # Drives were drawn along roads: more points than their ends.
-    asked = "() => DATA.runs[0].replay.days[0].stretches.filter(s => s.way && s.way.length > 4).length"
+    asked = (
+        "() => DATA.runs[0].replay.days[0].stretches.filter(s => s.way && s.way.length > 4).length"
+    )
     assert reader.page.evaluate(asked) > 0
     reader.look()
     reader.close()

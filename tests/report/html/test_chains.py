@@ -13,8 +13,8 @@ from tradesbench_gym.report.html.chains import Chain, chains_of
 from tradesbench_gym.report.html.reading import read_run
 from tradesbench_gym.world import World
 
-# Plumbing takes exactly 5 h, as is typical: a job begun in the first window, 07:00 to 09:00, ends at
-# 12:00 at the earliest, when the second window has been closed for an hour.
+# Plumbing takes exactly 5 h, as is typical: a job begun in the first window, 07:00 to 09:00, ends
+# at 12:00 at the earliest, when the second window has been closed for an hour.
 LONG = {
     **STILL,
     "demand.start": 18,

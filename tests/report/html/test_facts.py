@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,7 @@ def test_the_last_change_of_a_job_is_the_state_it_stands_in(run: Run) -> None:
 def test_a_technician_does_one_thing_at_a_time(run: Run) -> None:
     for man in range(len(run.business.scenario.technicians)):
         mine = [one for one in run.stretches if one.technician == man]
-        for one, following in zip(mine, mine[1:], strict=False):
+        for one, following in pairwise(mine):
             assert one.start <= one.end <= following.start
 
 
@@ -105,9 +106,7 @@ def test_a_run_folder_is_as_good_as_its_file(tmp_path: Path) -> None:
     folder.mkdir()
     shutil.copyfile(file, folder / "world.sqlite")
     tiny = str(map_file(tmp_path))
-    one, other, named = read_runs(
-        [str(file), str(folder), f"mine={_copy(file, tmp_path)}"], tiny
-    )
+    one, other, named = read_runs([str(file), str(folder), f"mine={_copy(file, tmp_path)}"], tiny)
     assert [one.name, other.name, named.name] == ["opus", "argon", "mine"]
     assert one.digest == other.digest
     assert one.pairing == other.pairing

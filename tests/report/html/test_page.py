@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 from tests.report.html.worlds import HOSTILE, KINDS, Runs, make, map_file
 from tradesbench_gym.commands.report import report
+from tradesbench_gym.errors import StateError
 from tradesbench_gym.report.html.facts import Run
 from tradesbench_gym.report.html.page import render
 from tradesbench_gym.report.published import PUBLISHED
@@ -102,13 +104,24 @@ def test_words_of_a_file_are_never_read_as_html(run_of: Runs) -> None:
     assert "&lt;b&gt;Bob&amp;Co&lt;/b&gt;" in shown
 
 
-def test_the_map_s_attribution_stands_on_the_page(run_of: Runs) -> None:
-    run = run_of("whole")
-    object.__setattr__(run.business.roadmap, "attribution", "© OpenStreetMap contributors, ODbL")
-    try:
-        assert "Map: © OpenStreetMap contributors, ODbL." in Seen(render([run])).text
-    finally:
-        object.__setattr__(run.business.roadmap, "attribution", run.business.roadmap.about.attribution)
+def test_the_map_s_attribution_stands_on_the_page(
+    run_of: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, line = run_of("whole"), "© OpenStreetMap contributors, ODbL"
+    assert "Map:" not in Seen(render([run])).text
+    monkeypatch.setattr(run.business.roadmap, "attribution", line)
+    assert f"Map: {line}." in Seen(render([run])).text
+
+
+@pytest.mark.parametrize("missing", ["plotly", "jinja2"])
+def test_without_the_extra_one_sentence_says_what_to_install(
+    missing: str, run_of: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    if missing == "plotly":
+        monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    with pytest.raises(StateError, match=rf"needs {missing}: pip install 'tradesbench-gym.report"):
+        render([run_of("quiet")])
 
 
 def test_the_salt_of_a_sealed_run_stands_nowhere(tmp_path: Path) -> None:
@@ -128,7 +141,9 @@ def test_runs_beyond_those_shown_in_full_are_compared_and_named(run_of: Runs) ->
     runs = [run_of("whole"), run_of("missing"), run_of("unfinished")]
     seen = Seen(render(runs, most=1))
     assert len(json.loads(seen.data)["runs"]) == 1
-    assert "Only compared, not shown in full below: missing, seed 7; unfinished, seed 7" in seen.text
+    assert (
+        "Only compared, not shown in full below: missing, seed 7; unfinished, seed 7" in seen.text
+    )
     assert "Not over, and not counted here: unfinished, seed 7" in seen.text
 
 
@@ -157,8 +172,6 @@ def test_the_command_writes_a_page_and_says_what_it_shows(tmp_path: Path) -> Non
 
 
 def test_the_command_never_replaces_a_run_by_a_page(tmp_path: Path) -> None:
-    from tradesbench_gym.errors import StateError
-
     tiny = map_file(tmp_path)
     file = make(tmp_path / "oracle-7.sqlite", KINDS["unbegun"])
     before = file.read_bytes()

@@ -1,1 +1,1 @@
-"""One self-contained page about runs: facts out of world files, figures of them, HTML around them."""
+"""A self-contained page about runs: facts out of world files, figures of them, HTML around."""

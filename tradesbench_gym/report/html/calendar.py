@@ -7,7 +7,7 @@ below it, each job's promised window as a bracket in the colour of what became o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tradesbench_gym.core.codes import CallState, Condition
 from tradesbench_gym.core.layout import DAY_SECONDS
@@ -44,6 +44,15 @@ _SIGN_AT = (0.5, 0.25, 0.75)
 _SIGN_MINUTES = 17
 _UNWORKED = (CallState.MISSED, CallState.CANCELLED, CallState.BOOKED)
 _MINUTE = 60
+_NOTHING: Final = {
+    "text": "No job was booked for this day.",
+    "xref": "paper",
+    "yref": "paper",
+    "x": 0.03,
+    "y": 0.97,
+    "xanchor": "left",
+    "showarrow": False,
+}
 _DAY_MINUTES = 24 * 60
 _ROADS_SLOWED = (Condition.RAIN, Condition.STORM, Condition.WIND, Condition.EXTREME_HEAT)
 
@@ -78,6 +87,8 @@ def day_figure(run: Run, day: int) -> Figure:
         },
         "shapes": [*_windows(run, day), *_rules(men), *_now(run, day)],
     }
+    if not jobs:
+        layout["annotations"] = [_NOTHING]
     return {"data": data, "layout": layout}
 
 
@@ -110,7 +121,7 @@ def hover_of(run: Run, call: Call) -> str:
     )
 
 
-def hover_of_stretch(run: Run, stretch: Stretch) -> str:
+def hover_of_stretch(stretch: Stretch) -> str:
     """What is said of a drive, a wait or work."""
     until = clock_of(stretch.end) if stretch.over else "still going on"
     span = f"{clock_of(stretch.start)}–{until}, {length(stretch.end - stretch.start)}"
@@ -134,7 +145,7 @@ def _bars(
         "base": [_minutes(day, one.start) for one in stretches],
         "x": [round((one.end - one.start) / _MINUTE, 1) for one in stretches],
         "customdata": [
-            lines(hover_of_stretch(run, one), hover_of(run, jobs[one.job])) for one in stretches
+            lines(hover_of_stretch(one), hover_of(run, jobs[one.job])) for one in stretches
         ],
         "hovertemplate": "%{customdata}<extra></extra>",
     }
@@ -284,8 +295,8 @@ def _windows(run: Run, day: int) -> list[dict[str, Any]]:
             )  # fmt: skip
     edges = sorted({edge // _MINUTE for window in run.windows for edge in window})
     shapes += [
-        {"type": "line", "layer": "below", "yref": "paper", "y0": 0, "y1": 1, "x0": edge, "x1": edge,
-         "line": {"color": EDGE, "width": 0.8, "dash": "dot"}}
+        {"type": "line", "layer": "below", "yref": "paper", "y0": 0, "y1": 1, "x0": edge,
+         "x1": edge, "line": {"color": EDGE, "width": 0.8, "dash": "dot"}}
         for edge in edges
     ]  # fmt: skip
     return shapes

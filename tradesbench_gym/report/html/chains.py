@@ -71,26 +71,24 @@ def _ended(call: Call) -> int:
 
 def _chain(run: Run, call: Call, job: Offer) -> Chain:
     busy = _busy(run, call, job)
+    man = technician_of(run, job.technician)
     title = (
         f"Job {call.number}: {service_of(run, call)} in {zone_of(run, call)}, "
-        f"{date_of(run, job.day)} {window_of(run, job.window)}, {technician_of(run, job.technician)}"
+        f"{date_of(run, job.day)} {window_of(run, job.window)}, {man}"
     )
     links = [*_bookings(run, call, busy), *_work(run, busy), *_ending(run, call, job)]
     links = [*sorted(links, key=lambda link: link.at), *_consequences(run, call, job)]
     if call.state == CallState.MISSED:
-        why = _why_missed(run, call, job, busy)
+        why = _why_missed(run, call, busy)
     else:
         ours = call.service < len(run.business.scenario.services)
-        man = technician_of(run, job.technician)
         why = f"{man} is not qualified for it." if ours else "The company does not do this work."
     return Chain(call.number, job.day, call.state, title, why, tuple(links))
 
 
 def _busy(run: Run, call: Call, job: Offer) -> list[Stretch]:
     """The technician's stretches that lead without a pause to the moment the job was lost."""
-    before = [
-        one for one in run.stretches_on(job.day, job.technician) if one.start < _ended(call)
-    ]
+    before = [one for one in run.stretches_on(job.day, job.technician) if one.start < _ended(call)]
     chain: list[Stretch] = []
     for one in reversed(before):
         if chain and (one.end < chain[0].start or one.doing is Doing.WAIT):
@@ -117,7 +115,9 @@ def _bookings(run: Run, call: Call, busy: Sequence[Stretch]) -> Iterator[Link]:
             and (other.ended is None or other.ended > one.at)
         ]
         earlier = [o for o in same if o.job is not None and o.job.window <= job.window]
-        behind = f", {_count(len(earlier), 'job')} of {technician_of(run, job.technician)}'s before it"
+        behind = (
+            f", {_count(len(earlier), 'job')} of {technician_of(run, job.technician)}'s before it"
+        )
         which = "this job" if number == call.number else f"job {number}"
         yield Link(
             one.at,
@@ -135,7 +135,7 @@ def _count(number: int, what: str) -> str:
 def _work(run: Run, busy: Sequence[Stretch]) -> Iterator[Link]:
     by_number = {one.number: one for one in run.calls}
     for one in busy:
-        text = f"job {one.job}: {hover_of_stretch(run, one)}"
+        text = f"job {one.job}: {hover_of_stretch(one)}"
         service = by_number[one.job].service
         if one.doing is Doing.WORK and service < len(run.business.scenario.services):
             over = _over_typical(run, one, service)
@@ -184,7 +184,7 @@ def _consequences(run: Run, call: Call, job: Offer) -> Iterator[Link]:
     yield Link(at, f"close of {date_of(run, job.day)}", text, truth=True)
 
 
-def _why_missed(run: Run, call: Call, job: Offer, busy: Sequence[Stretch]) -> str:
+def _why_missed(run: Run, call: Call, busy: Sequence[Stretch]) -> str:
     """One sentence of how the time before it was spent."""
     services = {one.number: one.service for one in run.calls}
     ours = len(run.business.scenario.services)
@@ -204,9 +204,7 @@ def _why_missed(run: Run, call: Call, job: Offer, busy: Sequence[Stretch]) -> st
     elif not count:
         sentence = f"No work came before it: {length(road)} on the road were too long."
     elif over > _WORTH_SAYING:
-        sentence = (
-            f"The {jobs} before it took {length(over)} longer than is typical."
-        )
+        sentence = f"The {jobs} before it took {length(over)} longer than is typical."
     elif over < -_WORTH_SAYING:
         sentence = (
             f"Booked too tight: the {jobs} before it took {length(over)} less than "
@@ -217,4 +215,8 @@ def _why_missed(run: Run, call: Call, job: Offer, busy: Sequence[Stretch]) -> st
             f"Booked too tight: the {jobs} before it took as long as is typical, "
             f"with {length(road)} on the road."
         )
+    later = sorted({one.job for one in busy if one.job > call.number})
+    if later:
+        which = " and ".join(str(number) for number in later)
+        sentence += f" Booked after it but worked before it: job {which}."
     return sentence + (" Rain or a storm slowed the roads." if wet else "")

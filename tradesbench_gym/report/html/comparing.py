@@ -55,9 +55,7 @@ def pairs_of(runs: Sequence[Run]) -> list[Paired]:
     for name in others:
         gaps = [_gap(runs, name, first, METRICS[key]) for key in COMPARED]
         count = max((gap.count for gap in gaps if gap is not None), default=0)
-        cells = tuple(
-            _cell(gap, METRICS[key]) for key, gap in zip(COMPARED, gaps, strict=True)
-        )
+        cells = tuple(_cell(gap, METRICS[key]) for key, gap in zip(COMPARED, gaps, strict=True))
         found.append(Paired(name, count, cells))
     return found
 
@@ -100,6 +98,7 @@ def profit_figure(runs: Sequence[Run]) -> Figure:
         colour, symbol = NAMES[index % len(NAMES)]
         mine = [run for run in over if run.name == name]
         shift = 0.0 if len(names) == 1 else 0.3 * (index / (len(names) - 1) - 0.5)
+        edge = {"color": "#ffffff", "width": 0.8}
         data.append(
             {
                 "type": "scatter",
@@ -107,15 +106,11 @@ def profit_figure(runs: Sequence[Run]) -> Figure:
                 "name": said(name),
                 "x": [place[run.seed] + shift for run in mine],
                 "y": [run.results.profit / _CENTS for run in mine],
-                "marker": {"color": colour, "symbol": symbol, "size": 11,
-                           "line": {"color": "#ffffff", "width": 0.8}},
-                "customdata": [
-                    lines(f"<b>{said(name)}</b>, seed {run.seed}", f"profit {money(run.results.profit, sign=True)}")
-                    for run in mine
-                ],
+                "marker": {"color": colour, "symbol": symbol, "size": 11, "line": edge},
+                "customdata": [_hover(run) for run in mine],
                 "hovertemplate": "%{customdata}<extra></extra>",
             }
-        )  # fmt: skip
+        )
     layout = {
         "height": 320,
         "xaxis": {
@@ -127,6 +122,11 @@ def profit_figure(runs: Sequence[Run]) -> Figure:
         "yaxis": {"title": {"text": "profit ($)"}, "tickformat": "$~s", "zeroline": True},
     }  # fmt: skip
     return {"data": data, "layout": layout}
+
+
+def _hover(run: Run) -> str:
+    profit = money(run.results.profit, sign=True)
+    return lines(f"<b>{said(run.name)}</b>, seed {run.seed}", f"profit {profit}")
 
 
 def legend_of_names(runs: Sequence[Run]) -> list[dict[str, str]]:

@@ -153,11 +153,7 @@ def _offers(run: Run, *, urgent: bool) -> list[Offer]:
     return [c.offer for c in run.calls if c.offer is not None and c.urgent == urgent]
 
 
-def _acceptance(
-    shares: Sequence[Share], at: Sequence[float], truth: Sequence[float]
-) -> Figure:
-    ends = [share.interval for share in shares]
-    rates = [share.accepted / share.of for share in shares]
+def _acceptance(shares: Sequence[Share], at: Sequence[float], truth: Sequence[float]) -> Figure:
     rule = {
         "type": "scatter",
         "mode": "lines",
@@ -166,7 +162,27 @@ def _acceptance(
         "y": list(truth),
         "hovertemplate": f"{TRUTH}: %{{y:.0%}}<extra></extra>",
     }
-    seen = {
+    counts = {
+        "type": "scatter",
+        "mode": "text",
+        "x": [share.at for share in shares],
+        "y": [_COUNTS_AT] * len(shares),
+        "text": [f"{share.accepted}/{share.of}" for share in shares],
+        "hoverinfo": "skip",
+    }
+    layout = {
+        "height": 300,
+        "yaxis": {"title": {"text": "offers accepted (%)"}, "tickformat": ".0%",
+                  "range": [-0.04, 1.2], "tickvals": [0, 0.25, 0.5, 0.75, 1]},
+    }  # fmt: skip
+    return {"data": [rule, _seen(shares), counts], "layout": layout}
+
+
+def _seen(shares: Sequence[Share]) -> dict[str, Any]:
+    """The shares that were seen, with their intervals."""
+    ends = [share.interval for share in shares]
+    rates = [share.accepted / share.of for share in shares]
+    return {
         "type": "scatter",
         "mode": "markers",
         "x": [share.at for share in shares],
@@ -187,17 +203,3 @@ def _acceptance(
         ],
         "hovertemplate": "%{customdata}<extra></extra>",
     }  # fmt: skip
-    counts = {
-        "type": "scatter",
-        "mode": "text",
-        "x": [share.at for share in shares],
-        "y": [_COUNTS_AT] * len(shares),
-        "text": [f"{share.accepted}/{share.of}" for share in shares],
-        "hoverinfo": "skip",
-    }
-    layout = {
-        "height": 300,
-        "yaxis": {"title": {"text": "offers accepted (%)"}, "tickformat": ".0%",
-                  "range": [-0.04, 1.2], "tickvals": [0, 0.25, 0.5, 0.75, 1]},
-    }  # fmt: skip
-    return {"data": [rule, seen, counts], "layout": layout}

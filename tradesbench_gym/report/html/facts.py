@@ -182,9 +182,7 @@ class Run:
     def stretches_on(self, day: int, technician: int | None = None) -> list[Stretch]:
         """What the technicians, or one of them, did on a service day, in order of time."""
         return [
-            one
-            for one in self.stretches
-            if one.day == day and technician in (None, one.technician)
+            one for one in self.stretches if one.day == day and technician in (None, one.technician)
         ]
 
 

@@ -16,6 +16,11 @@ from tradesbench_gym.report.html.palette import (
 from tradesbench_gym.report.html.words import date_of, moment_of, money, stamp_of
 
 _CENTS = 100
+_HALF_DAY_MS = 12 * 3_600_000
+_TICKS = [
+    {"dtickrange": [None, _HALF_DAY_MS], "value": "%H:%M<br>%-d %b"},
+    {"dtickrange": [_HALF_DAY_MS + 1, None], "value": "%-d %b"},
+]
 
 
 def cash_figure(run: Run) -> Figure:
@@ -46,9 +51,16 @@ def cash_figure(run: Run) -> Figure:
     start = run.starting_cash / _CENTS
     layout: dict[str, Any] = {
         "height": 300,
-        "xaxis": {"type": "date", "title": {"text": "date and time"}, "tickformat": "%-d %b"},
+        "xaxis": {
+            "type": "date",
+            "title": {"text": "date and time"},
+            "tickformatstops": _TICKS,
+        },
         "yaxis": {"title": {"text": "cash ($)"}, "tickformat": "$~s"},
-        "shapes": [_level(start, "dot"), *([_level(0, "solid")] if min(course) < start / 4 else [])],
+        "shapes": [
+            _level(start, "dot"),
+            *([_level(0, "solid")] if min(course) < start / 4 else []),
+        ],
     }
     if run.bankrupt:
         layout["annotations"] = [_bankrupt(run, at[-1], course[-1])]
@@ -74,48 +86,25 @@ def _bankrupt(run: Run, at: int, cents: int) -> dict[str, Any]:
 
 
 def ledger_figure(run: Run) -> Figure:
-    """What each service day brought and cost, by kind of entry."""
+    """What each service day brought and cost, by kind of entry, and the day's sum."""
     sums: dict[tuple[int, int], int] = defaultdict(int)
     for payment in run.payments:
         sums[payment.day, payment.entry] += payment.cents
     days = [day.number for day in run.days]
-    dates = [date_of(run, day) for day in days]
     data = []
     for entry, look in ENTRIES.items():
         of_days = [sums[day, entry] for day in days]
         if any(of_days):
-            data.append(
-                {
-                    "type": "bar",
-                    "name": look.word,
-                    "marker": marker(look),
-                    "x": days,
-                    "y": [cents / _CENTS for cents in of_days],
-                    "text": [
-                        lines(date, f"{look.word}: <b>{money(cents)}</b>")
-                        for date, cents in zip(dates, of_days, strict=True)
-                    ],
-                    "textposition": "none",
-                    "hovertemplate": "%{text}<extra></extra>",
-                }
-            )
+            bars = {"type": "bar", "marker": marker(look), "textposition": "none"}
+            data.append({**bars, **_by_day(run, days, of_days, look.word)})
     net = [sum(cents for (day, _), cents in sums.items() if day == number) for number in days]
-    data.append(
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "the day's sum",
-            "marker": {"symbol": "diamond", "size": 9, "color": "#ffffff",
-                       "line": {"color": "#22282f", "width": 1.5}},
-            "x": days,
-            "y": [cents / _CENTS for cents in net],
-            "text": [
-                lines(date, f"the day's sum: <b>{money(cents, sign=True)}</b>")
-                for date, cents in zip(dates, net, strict=True)
-            ],
-            "hovertemplate": "%{text}<extra></extra>",
-        }
-    )  # fmt: skip
+    white = {"symbol": "diamond", "size": 9, "color": "#ffffff"}
+    dots = {
+        "type": "scatter",
+        "mode": "markers",
+        "marker": {**white, "line": {"color": "#22282f", "width": 1.5}},
+    }
+    data.append({**dots, **_by_day(run, days, net, "the day's sum")})
     layout = {
         "height": 340,
         "barmode": "relative",
@@ -124,6 +113,20 @@ def ledger_figure(run: Run) -> Figure:
                   "zeroline": True},
     }  # fmt: skip
     return {"data": data, "layout": layout}
+
+
+def _by_day(run: Run, days: list[int], cents: list[int], word: str) -> dict[str, Any]:
+    """What all traces of the ledger have in common."""
+    return {
+        "name": word,
+        "x": days,
+        "y": [amount / _CENTS for amount in cents],
+        "text": [
+            lines(date_of(run, day), f"{word}: <b>{money(amount)}</b>")
+            for day, amount in zip(days, cents, strict=True)
+        ],
+        "hovertemplate": "%{text}<extra></extra>",
+    }
 
 
 def day_axis(run: Run) -> dict[str, Any]:

@@ -45,8 +45,9 @@ def render(runs: Sequence[Run], *, most: int = MOST_DETAILED) -> str:
         from jinja2 import Environment, PackageLoader, StrictUndefined
         from plotly.offline import get_plotlyjs
     except ImportError as error:
+        missing = str(error.name).partition(".")[0]
         raise StateError(
-            f"the page needs {error.name}: pip install 'tradesbench-gym[report]'",
+            f"the page needs {missing}: pip install 'tradesbench-gym[report]'",
             code="report_missing",
         ) from None
     detailed = runs[:most]
@@ -92,7 +93,7 @@ def _about(run: Run) -> dict[str, Any]:
         "name": run.name,
         "seed": run.seed,
         "sealed": run.sealed,
-        "file": run.path.name if run.path.parent.name == "" else f"{run.path.parent.name}/{run.path.name}",
+        "file": "/".join(run.path.parts[-2:]),
         "company": business.scenario.company,
         "scenario": business.scenario.name,
         "map": business.roadmap.name,

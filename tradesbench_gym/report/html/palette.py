@@ -61,7 +61,7 @@ DOINGS: Final[dict[Doing, Look]] = {
 FATES: Final[dict[CallState, Look]] = {
     CallState.DONE: Look("done", GREEN),
     CallState.MISSED: Look("missed", VERMILLION),
-    CallState.FAILED: Look("failed visit", PURPLE),
+    CallState.FAILED: Look("failed visit", PURPLE, hatch="x"),
     CallState.CANCELLED: Look("cancelled", GREY, hatch="/"),
     CallState.BOOKED: Look("booked, not yet worked", SKY),
     CallState.DECLINED: Look("offer declined", ORANGE, hatch="\\"),
@@ -83,8 +83,10 @@ ENTRIES: Final[dict[Entry, Look]] = {
 """Kinds of ledger rows: money in first, then money out."""
 
 TECHNICIANS: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY, YELLOW)
-NAMES: Final = ((BLUE, "circle"), (VERMILLION, "square"), (GREEN, "diamond"), (PURPLE, "triangle-up"),
-                (ORANGE, "cross"), (SKY, "star"), (GREY, "hexagon"), (YELLOW, "pentagon"))  # fmt: skip
+NAMES: Final = (
+    (BLUE, "circle"), (VERMILLION, "square"), (GREEN, "diamond"), (PURPLE, "triangle-up"),
+    (ORANGE, "cross"), (SKY, "star"), (GREY, "hexagon"), (YELLOW, "pentagon"),
+)  # fmt: skip
 """Colour and symbol of each name that runs go by."""
 
 
@@ -131,7 +133,13 @@ def marker(look: Look) -> dict[str, Any]:
     """How bars of a look are filled."""
     made: dict[str, Any] = {"color": look.colour, "line": {"color": EDGE, "width": 0.6}}
     if look.hatch:
-        made["pattern"] = {"shape": look.hatch, "bgcolor": look.colour, "fgcolor": "#22282f", "size": 6, "solidity": 0.2}
+        made["pattern"] = {
+            "shape": look.hatch,
+            "bgcolor": look.colour,
+            "fgcolor": "#22282f",
+            "size": 6,
+            "solidity": 0.2,
+        }
     return made
 
 

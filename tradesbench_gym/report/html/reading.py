@@ -40,7 +40,7 @@ _LAST = frozenset({CallState.DONE, CallState.MISSED, CallState.FAILED, CallState
 
 
 def read_runs(given: Sequence[str], map_name: str | None = None) -> list[Run]:
-    """The runs that a reader names: a world file or the folder of a run, `NAME=` before it if wanted.
+    """The runs a reader names: a world file or the folder of a run, with `NAME=` before it or not.
 
     Raises:
         StateError: the same file twice.
@@ -66,7 +66,7 @@ def _named(text: str) -> tuple[str, Path]:
 
 
 def name_of(path: Path, seed: int) -> str:
-    """What a run is called after its file: the seed at the end of a name says nothing of who played.
+    """What a run is called after its file, without the seed: that says nothing of who played.
 
     >>> name_of(Path("runs/oracle-5.sqlite"), 5), name_of(Path("runs/opus/5.sqlite"), 5)
     ('oracle', 'opus')

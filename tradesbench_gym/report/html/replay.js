@@ -5,6 +5,8 @@
 const DAY = 86400;
 const SECONDS_OF_A_DAY_SHOWN_IN = 20;
 const MARGIN_KM = 2;
+const MARGIN_SHARE = 0.14;
+const MARGIN_SHARE_NARROW = 0.3;
 const SIDES = ["middle left", "middle right", "bottom center", "bottom right", "bottom left", "top left", "top right", "top center"];
 
 function clock(moment) {
@@ -184,10 +186,17 @@ class Replay {
       const look = DATA.states[state];
       return { type: "scatter", mode: "markers+text", name: look.word,
         x: jobs.map((job) => job.x / 1000), y: jobs.map((job) => job.y / 1000),
-        text: jobs.map((job) => String(job.number)), textposition: "top center", textfont: { size: 10 },
+        text: jobs.map((job) => (this.isNamed(state) ? String(job.number) : "")), textposition: "top center", textfont: { size: 10 },
         marker: { symbol: look.symbol, size: 11, color: look.colour, line: { color: look.symbol === "line-ew" ? look.colour : "#3d444c", width: look.symbol === "line-ew" ? 3 : 1 } },
         customdata: jobs.map((job) => job.hover), hovertemplate: `${clock(this.moment)}: ${look.word}<br>%{customdata}<extra></extra>` };
     });
+  }
+
+  // Numbers of jobs that are over would cover those of the others; pointing at a job tells its own.
+  isNamed(state) {
+    const going = ["on the way", "waits on site", "at work"];
+    const open = this.place.clientWidth < NARROW ? going : [...going, "booked", "missed"];
+    return open.includes(DATA.states[state].word);
   }
 
   people() {
@@ -205,8 +214,13 @@ class Replay {
     for (const one of this.day.stretches) {
       for (let i = 0; i < (one.way || []).length; i += 2) { x.push(one.way[i]); y.push(one.way[i + 1]); }
     }
-    const range = (metres) => [Math.min(...metres) / 1000 - MARGIN_KM, Math.max(...metres) / 1000 + MARGIN_KM];
     const narrow = this.place.clientWidth < NARROW;
+    const share = narrow ? MARGIN_SHARE_NARROW : MARGIN_SHARE;
+    const range = (metres) => {
+      const [low, high] = [Math.min(...metres) / 1000, Math.max(...metres) / 1000];
+      const margin = Math.max(MARGIN_KM, share * (high - low)); // names stand beside the marks
+      return [low - margin, high + margin];
+    };
     return {
       height: narrow ? 420 : 560,
       xaxis: { range: range(x), title: { text: "east of the map's origin (km)" }, constrain: "range" },

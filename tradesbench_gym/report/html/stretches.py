@@ -63,9 +63,7 @@ def _tell(man: _Man, event: Event, day: int, simulation: Simulation) -> None:
         man.end(at)
         metres = road_metres(simulation.business, technician, man.address, address)
         sky = _sky(simulation, at, job)
-        man.now = replace(
-            begin(Doing.DRIVE), start_address=man.address, metres=metres, sky=sky
-        )
+        man.now = replace(begin(Doing.DRIVE), start_address=man.address, metres=metres, sky=sky)
     elif event.kind == Kind.ARRIVED:
         man.end(at)
         man.address = address

@@ -5,7 +5,7 @@ Rows of text only; what the figures mean stands in `statistics`, the report's in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tradesbench_gym.report import writing
@@ -80,7 +80,7 @@ def _mean(spread: Spread, metric: Metric) -> str:
 
 
 def _table(
-    heads: tuple[str, ...], cells: dict[str, tuple[str, ...]], *, beside: bool
+    heads: tuple[str, ...], cells: Mapping[str, tuple[str, ...]], *, beside: bool
 ) -> ResultsTable:
     rows = []
     for key in ROWS:

@@ -1,4 +1,4 @@
-"""The ways that drives took, as lines to draw: from address to anchor, by road, to the next address.
+"""The ways that drives took, as lines to draw: from address to anchor, by road, to an address.
 
 A run knows only the length of a drive; the line drawn is the fastest way over the map's own roads
 between the two anchors, as the table of distances was made. On a map without roads it is straight.
