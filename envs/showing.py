@@ -107,7 +107,7 @@ class Showing:
         from rich.console import Console
 
         said = f"No window: {wrong.message}. The board is printed here instead."
-        Console(highlight=False).print(said, markup=False)
+        Console(highlight=False).print(said, markup=False, soft_wrap=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy of an environment has no window until it is asked to show something."""

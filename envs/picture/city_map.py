@@ -31,8 +31,8 @@ _JOB, _HOME, _BADGE, _CALLER = 8, 9, 10, 12
 _SCALES: Final = (50_000, 20_000, 10_000, 5_000, 2_000, 1_000)
 _LONGEST_SCALE: Final = 110
 _LABEL: Final = 11
-_MARK_COVERED, _LABEL_COVERED = 8.0, 100.0
-"""What a covered pixel of a mark, or of another label, costs beside one outside the zone."""
+_HOME_COVERED, _MARK_COVERED, _LABEL_COVERED = 8.0, 30.0, 300.0
+"""What a covered pixel of a mark or of another label costs, where one outside the zone costs 1."""
 
 
 class _Mark(NamedTuple):
@@ -82,8 +82,8 @@ class CityMap:
         for mark, (x, y) in zip(marks, places, strict=True):
             self._mark(mark, x, y)
         sheet.image.paste(self._fine.reduce(FINE), (1, _TOP))
-        taken = [_around(mark, x, y) for mark, (x, y) in zip(marks, places, strict=True)]
-        self._words(sheet, office, taken)
+        covered = [_around(mark, x, y) for mark, (x, y) in zip(marks, places, strict=True)]
+        self._words(sheet, office, covered)
         for mark, (x, y) in zip(marks, places, strict=True):
             size = 12 if mark.kind == "caller" else 11
             sheet.text((x + 1.5, y + _TOP + 0.5), mark.said, size, mark.ink, bold=True, anchor="m")
@@ -114,11 +114,11 @@ class CityMap:
         box = (x - r, y - r, x + r, y + r)
         self._draw.ellipse(box, fill=mark.fill, outline=mark.edge, width=2 * FINE)
 
-    def _words(self, sheet: Sheet, office: Office, taken: list[Box]) -> None:
+    def _words(self, sheet: Sheet, office: Office, covered: list[tuple[Box, float]]) -> None:
         """Each zone's name and weather, near its middle and clear of marks."""
         said = office.desk["forecast"]
-        covered = [(box, _MARK_COVERED) for box in taken]
-        for zone, about in enumerate(office.business.roadmap.zones):
+        for zone in self._ground.smallest_first(len(office.business.roadmap.zones)):
+            about = office.business.roadmap.zones[zone]
             sky = Condition(int(said["condition"][0, zone])).name.lower().replace("_", " ")
             lines = (about.name.partition("/")[0], f"{sky} {int(said['high'][0, zone])} °F")
             lines = (lettering.fitted(lines[0], 130, _LABEL, bold=True), lines[1])
@@ -190,9 +190,11 @@ def _marks(office: Office, routes: list[Route]) -> list[_Mark]:
     return marks
 
 
-def _around(mark: _Mark, x: float, y: float) -> Box:
+def _around(mark: _Mark, x: float, y: float) -> tuple[Box, float]:
+    """What a mark takes, and how bad it is to cover a pixel of it."""
     r = mark.radius + 1
-    return math.floor(x - r), math.floor(y - r), math.ceil(x + r), math.ceil(y + r)
+    box = math.floor(x - r), math.floor(y - r), math.ceil(x + r), math.ceil(y + r)
+    return box, _MARK_COVERED if mark.said else _HOME_COVERED
 
 
 def _dashes(start: Point, end: Point) -> list[tuple[Point, Point]]:

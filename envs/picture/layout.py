@@ -15,7 +15,8 @@ from tradesbench_gym.envs.picture.sheet import Box
 
 Point = tuple[float, float]
 _Places = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]
-_ROUNDS: Final = 60
+_ROUNDS: Final = 200
+_LEAST: Final = 1e-6
 _STEP: Final = 4
 """Pixels between the places that are tried for a label."""
 _FAR: Final = 90.0
@@ -43,19 +44,19 @@ def spread(
     radius = np.array(radii, np.float64)
     count = len(at)
     turns = _TURN * np.arange(count)
-    at += 0.01 * np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    ways = 0.01 * np.stack([np.cos(turns), np.sin(turns)], axis=1)  # out of one spot
     apart = radius[:, None] + radius[None, :]
     np.fill_diagonal(apart, 0.0)
     low, high = radius[:, None], np.array(size, np.float64) - radius[:, None]
     for _ in range(_ROUNDS):
-        away = at[:, None, :] - at[None, :, :]
-        far = np.sqrt((away**2).sum(2)) + np.eye(count)
+        at = np.clip(at, low, high)
+        away = (at + ways)[:, None, :] - (at + ways)[None, :, :]
+        far = np.maximum(np.sqrt((away**2).sum(2)), _LEAST) + np.eye(count)
         short = np.maximum(0.0, apart - far)
         if short.max(initial=0.0) < 0.5:
             break
         at += ((away / far[:, :, None]) * (short / 2)[:, :, None]).sum(1)
-        at = np.clip(at, low, high)
-    return at
+    return np.clip(at, low, high)
 
 
 class Ground:
@@ -70,6 +71,11 @@ class Ground:
         self._zones = zones
         self._sums: dict[int, npt.NDArray[np.int64]] = {}
         self._known: dict[tuple[int, tuple[int, int]], _Places] = {}
+
+    def smallest_first(self, zones: int) -> list[int]:
+        """Numbers of zones in the order in which they choose: the smallest have the least room."""
+        pixels = np.bincount(self._zones.ravel(), minlength=zones)[:zones].tolist()
+        return sorted(range(zones), key=lambda zone: int(pixels[zone]))
 
     def label(
         self, zone: int, centre: Point, size: tuple[int, int], taken: Sequence[tuple[Box, float]]
