@@ -61,8 +61,7 @@ def free(like: Any) -> Any:
             return name == "action_masks"
 
         def get_attr(self, name: str, indices: Any = None) -> Any:
-            del indices
-            return [getattr(self, name, None)] * RUNS
+            return [getattr(self, name, None)] * RUNS if indices is None else []
 
         def set_attr(self, *_: Any, **__: Any) -> None:
             raise NotImplementedError
