@@ -1,4 +1,4 @@
-"""Steps a second of MaskablePPO end to end: on the company, and on an environment that costs nothing.
+"""Steps a second of MaskablePPO end to end: on the company, and on one that costs nothing.
 
 The free environment has the same spaces and hands out one recorded step for ever, so that what is
 left is the learner's own work. Both learn in turns within one process: a machine that is slower for
