@@ -61,7 +61,7 @@ def today(office: Office, width: int, *, flat: bool) -> Table:
     ]
     table.add_row(Text("Today", "bold"), *heads)
     table.add_row(Text(f"now {clock(office.clock)}", "dim"), *_now_line(office, cell))
-    for technician, full in enumerate(office.names):
+    for technician in range(len(office.names)):
         jobs = office.visits(office.today, technician)
         cells = [
             _cell(
@@ -74,14 +74,19 @@ def today(office: Office, width: int, *, flat: bool) -> Table:
             )
             for window in range(windows)
         ]
-        if flat:
-            short = full if len(full) <= name - _MARK_WIDTH else office.firsts[technician]
-            who = Text.assemble((short, "bold"), " ", _at(office, technician), no_wrap=True)
-        else:
-            whole = full if width >= WIDE_FROM else full[:name]
-            who = Text.assemble((whole, "bold"), "\n", _doing(office, technician, width))
+        who = _who(office, technician, width, name, flat=flat)
         table.add_row(who, *cells)
     return table
+
+
+def _who(office: Office, technician: int, width: int, room: int, *, flat: bool) -> Text:
+    """The name and what its bearer does, in one line or two."""
+    full = office.names[technician]
+    if flat:
+        short = full if len(full) <= room - _MARK_WIDTH else office.firsts[technician]
+        return Text.assemble((short, "bold"), " ", _at(office, technician), no_wrap=True)
+    whole = full if width >= WIDE_FROM else full[:room]
+    return Text.assemble((whole, "bold"), "\n", _doing(office, technician, width))
 
 
 def _now_line(office: Office, cell: int) -> Iterator[Text]:

@@ -24,7 +24,11 @@ class Placed(NamedTuple):
     box: Box
 
 
-_wide = lettering.width
+def _fitting(said: str, room: int, size: int, least: int, *, bold: bool) -> int:
+    """The largest size, from `least` to `size`, in which a text takes no more than its room."""
+    while size > least and lettering.width(said, size, bold=bold) > room:
+        size -= 1
+    return size
 
 
 class Sheet:
@@ -76,8 +80,7 @@ class Sheet:
 
         """
         if room is not None:
-            while least is not None and size > least and _wide(said, size, bold=bold) > room:
-                size -= 1
+            size = _fitting(said, room, size, least or size, bold=bold)
             said = lettering.fitted(said, room, size, bold=bold)
         if not said:
             return round(at[0])
