@@ -13,7 +13,7 @@ from typing import Any
 from tradesbench_gym.core.codes import Entry
 from tradesbench_gym.report import writing
 from tradesbench_gym.report.html.facts import Run
-from tradesbench_gym.report.html.palette import NAMES, Figure, lines, said
+from tradesbench_gym.report.html.palette import NAMES, SHAPES, Figure, lines, said
 from tradesbench_gym.report.html.words import money
 from tradesbench_gym.report.pairing import Difference, difference
 from tradesbench_gym.report.runs import Played
@@ -131,10 +131,8 @@ def _hover(run: Run) -> str:
 
 def legend_of_names(runs: Sequence[Run]) -> list[dict[str, str]]:
     """What the page's own legend shows of the names."""
-    signs = {"circle": "●", "square": "■", "diamond": "◆", "triangle-up": "▲", "cross": "✚",
-             "star": "★", "hexagon": "⬢", "pentagon": "⬟"}  # fmt: skip
     found = []
     for index, name in enumerate(names_of(runs)):
         colour, symbol = NAMES[index % len(NAMES)]
-        found.append({"word": name, "colour": colour, "sign": signs[symbol], "hatch": ""})
+        found.append({"word": name, "colour": colour, "sign": SHAPES[symbol], "hatch": ""})
     return found

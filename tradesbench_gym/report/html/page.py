@@ -23,6 +23,7 @@ from tradesbench_gym.report.html.palette import (
     STATES,
     TEMPLATES,
     legend_of,
+    legend_of_symbols,
 )
 from tradesbench_gym.report.html.replaying import ground_of, looks_of_states, replay_of
 from tradesbench_gym.report.html.tables import table_of_names, table_of_run
@@ -154,7 +155,7 @@ def _comparison(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _legends(runs: Sequence[Run]) -> dict[str, Any]:
-    states = [look for state, look in STATES.items()]
+    states = list(STATES.values())
     finished = [STATES[state] for state in STATES if STATES[state].word not in
                 ("on the way", "waits on site")]  # fmt: skip
     return {
@@ -162,7 +163,7 @@ def _legends(runs: Sequence[Run]) -> dict[str, Any]:
         "entries": legend_of(list(ENTRIES.values())),
         "fates": legend_of(list(FATES.values())),
         "calendar": legend_of([*DOINGS.values(), *finished]),
-        "states": legend_of(states),
+        "states": legend_of_symbols(states),
     }
 
 

@@ -90,6 +90,14 @@ NAMES: Final = (
 """Colour and symbol of each name that runs go by."""
 
 
+SHAPES: Final = {
+    "circle": "●", "circle-open": "○", "square": "■", "diamond": "◆", "x": "✖", "line-ew": "−",
+    "triangle-right": "▶", "triangle-up": "▲", "hourglass": "⧗", "cross": "✚", "star": "★",
+    "hexagon": "⬢", "pentagon": "⬟",
+}  # fmt: skip
+"""Plotly's symbols as signs of a text."""
+
+
 def _template(paper: str, ink: str, faint: str, grid: str, accent: str) -> dict[str, Any]:
     axis = {
         "gridcolor": grid,
@@ -157,5 +165,13 @@ def legend_of(looks: Sequence[Look]) -> list[dict[str, str]]:
     """What the page's own legend shows of some looks."""
     return [
         {"word": look.word, "colour": look.colour, "sign": look.sign, "hatch": look.hatch}
+        for look in looks
+    ]
+
+
+def legend_of_symbols(looks: Sequence[Look]) -> list[dict[str, str]]:
+    """The same where looks are shown by their symbols, as on the map."""
+    return [
+        {"word": look.word, "colour": look.colour, "sign": SHAPES[look.symbol], "hatch": ""}
         for look in looks
     ]
