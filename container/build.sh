@@ -34,7 +34,7 @@ step_folders() {
 
 step_install() {
     "$python" -m venv "$home/venv"
-    "$home/venv/bin/pip" install --no-cache-dir --disable-pip-version-check "${source}[api,llm]"
+    "$home/venv/bin/pip" install --no-cache-dir --disable-pip-version-check "${source}[harness,llm]"
 }
 
 step_pi() {
