@@ -18,7 +18,7 @@ from tradesbench_gym.report.html.reading import read_run
 from tradesbench_gym.world import World, play_on
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, of [dev]")
-pytest.importorskip("plotly", reason="needs [report]")
+pytest.importorskip("jinja2", reason="needs [report]")
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = [

@@ -15,7 +15,7 @@ from tradesbench_gym.report.html.facts import Run
 from tradesbench_gym.report.html.palette import ENTRIES, FATES, STATES, TEMPLATES, Figure
 from tradesbench_gym.report.pairing import difference, interval
 
-graph_objects = pytest.importorskip("plotly.graph_objects", reason="needs [report]")
+graph_objects = pytest.importorskip("plotly.graph_objects", reason="needs plotly")
 
 
 def figures_of(run: Run) -> Iterator[Figure]:

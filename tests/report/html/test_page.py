@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sys
 from html.parser import HTMLParser
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -16,10 +18,9 @@ from tests.report.html.worlds import HOSTILE, KINDS, Runs, make, map_file
 from tradesbench_gym.commands.report import report
 from tradesbench_gym.errors import StateError
 from tradesbench_gym.report.html.facts import Run
-from tradesbench_gym.report.html.page import render
+from tradesbench_gym.report.html.page import PLOTLY, render
 from tradesbench_gym.report.published import PUBLISHED
 
-pytest.importorskip("plotly", reason="needs [report]")
 pytest.importorskip("jinja2", reason="needs [report]")
 
 
@@ -113,15 +114,22 @@ def test_the_map_s_attribution_stands_on_the_page(
     assert f"Map: {line}." in Seen(render([run])).text
 
 
-@pytest.mark.parametrize("missing", ["plotly", "jinja2"])
 def test_without_the_extra_one_sentence_says_what_to_install(
-    missing: str, run_of: Runs, monkeypatch: pytest.MonkeyPatch
+    run_of: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, missing, None)
-    if missing == "plotly":
-        monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    with pytest.raises(StateError, match=rf"needs {missing}: pip install 'tradesbench-gym.report"):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(StateError, match=r"needs Jinja2: pip install 'tradesbench-gym.report"):
         render([run_of("quiet")])
+
+
+def test_plotly_s_bundle_is_the_published_one_and_keeps_its_licence(run_of: Runs) -> None:
+    folder = resources.files("tradesbench_gym.report.html")
+    bundle = folder.joinpath(PLOTLY).read_bytes()
+    # Of plotly.js-basic-dist-min 4.1.1, as its publisher has it on npm.
+    published = "99784e3abfb07b142a15e521a439e6d9addceadb3f79553fd24c72774f0649ba"
+    assert hashlib.sha256(bundle).hexdigest() == published
+    assert "MIT License" in folder.joinpath("plotly-basic.LICENSE.md").read_text(encoding="utf-8")
+    assert "Licensed under the MIT license" in render([run_of("quiet")])
 
 
 def test_the_salt_of_a_sealed_run_stands_nowhere(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ class Look:
 STATES: Final[dict[CallState, Look]] = {
     CallState.BOOKED: Look("booked", GREY, "○", "circle-open"),
     CallState.DRIVING: Look("on the way", ORANGE, "→", "triangle-right"),
-    CallState.WAITING: Look("waits on site", YELLOW, "…", "hourglass"),
+    CallState.WAITING: Look("waits on site", YELLOW, "…", "triangle-up"),
     CallState.WORKING: Look("at work", SKY, "●", "circle"),
     CallState.DONE: Look("done", GREEN, "✓", "square"),
     CallState.MISSED: Look("missed", VERMILLION, "✗", "x"),
@@ -85,15 +85,15 @@ ENTRIES: Final[dict[Entry, Look]] = {
 TECHNICIANS: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY, YELLOW)
 NAMES: Final = (
     (BLUE, "circle"), (VERMILLION, "square"), (GREEN, "diamond"), (PURPLE, "triangle-up"),
-    (ORANGE, "cross"), (SKY, "star"), (GREY, "hexagon"), (YELLOW, "pentagon"),
+    (ORANGE, "cross"), (SKY, "star"), (GREY, "triangle-down"), (YELLOW, "triangle-left"),
 )  # fmt: skip
 """Colour and symbol of each name that runs go by."""
 
 
 SHAPES: Final = {
     "circle": "●", "circle-open": "○", "square": "■", "diamond": "◆", "x": "✖", "line-ew": "−",
-    "triangle-right": "▶", "triangle-up": "▲", "hourglass": "⧗", "cross": "✚", "star": "★",
-    "hexagon": "⬢", "pentagon": "⬟",
+    "cross": "✚", "star": "★", "triangle-up": "▲", "triangle-down": "▼", "triangle-left": "◀",
+    "triangle-right": "▶",
 }  # fmt: skip
 """Plotly's symbols as signs of a text."""
 
