@@ -16,10 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from tradesbench_gym import __version__
-from tradesbench_gym.errors import TradesBenchError
-
-REFUSED = 2
-INTERRUPTED = 130
+from tradesbench_gym.errors import INTERRUPTED, REFUSED, TradesBenchError
 
 
 class Place(NamedTuple):

@@ -2,6 +2,11 @@
 at fault, the same three wherever it surfaces: `info`, HTTP, the SQL harness, the command line.
 This module imports nothing of the package, so that every layer may raise from it."""
 
+REFUSED = 2
+"""Exit status of a command that was given what cannot be."""
+INTERRUPTED = 130
+"""Exit status of a command after Ctrl-C."""
+
 
 class TradesBenchError(Exception):
     """A refusal or failure the package foresaw.
@@ -33,6 +38,15 @@ def shown(value: object, most: int = 60) -> str:
     except Exception:  # noqa: BLE001 - a number of 5,000 digits, or a repr that fails: still a sentence
         return f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def needs(what: str, missing: str | None, extra: str) -> str:
+    """The sentence for a package that is not installed, and the extra that brings it.
+
+    >>> needs("serve", "uvicorn", "api")
+    "serve needs uvicorn: pip install 'tradesbench-gym[api]'"
+    """
+    return f"{what} needs {missing}: pip install 'tradesbench-gym[{extra}]'"
 
 
 class ScenarioError(TradesBenchError):

@@ -23,7 +23,7 @@ from typing import Any
 from tradesbench_gym import __version__
 from tradesbench_gym.company.business import Business
 from tradesbench_gym.core.codecache import QUIET
-from tradesbench_gym.errors import TradesBenchError
+from tradesbench_gym.errors import TradesBenchError, needs
 from tradesbench_gym.report.runs import (
     CHUNKS_AHEAD,
     Played,
@@ -97,7 +97,7 @@ def _ray(where: str) -> Any:
         import ray
     except ImportError as error:
         raise TradesBenchError(
-            f"--executor ray needs {error.name}: pip install 'tradesbench-gym[ray]'",
+            needs("--executor ray", error.name, "ray"),
             code="not_installed",
             field="executor",
         ) from error

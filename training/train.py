@@ -17,6 +17,7 @@ from stable_baselines3.common.utils import LinearSchedule
 
 from tradesbench_gym.company.business import open_business
 from tradesbench_gym.company.simulation import Simulation
+from tradesbench_gym.errors import INTERRUPTED
 from tradesbench_gym.training import checkpoints, cloning
 from tradesbench_gym.training.evaluation import make_batch
 from tradesbench_gym.training.keeping import BEST, CHECKPOINT, CURVE, Keeper
@@ -169,7 +170,7 @@ def main(
             best = train(out, chosen, seed, steps or chosen.training.steps, console)
     except KeyboardInterrupt:
         console.print("\nstopped: the same command goes on from the last checkpoint")
-        raise typer.Exit(130) from None
+        raise typer.Exit(INTERRUPTED) from None
     console.print(f"best weights: {best}\nnext: python -m tradesbench_gym.training.evaluate {best}")
 
 

@@ -84,7 +84,9 @@ def test_drawing_without_matplotlib_says_what_to_install(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = RUNNER.invoke(map_app, ["draw", str(tmp_path / "town.png"), str(file)])
     assert result.exit_code == 2
-    assert result.stderr == ("error: Drawing a map needs matplotlib: pip install matplotlib.\n")
+    assert result.stderr == (
+        "error: Drawing a map needs matplotlib: pip install 'tradesbench-gym[plot]'.\n"
+    )
 
 
 def test_the_road_map_does_not_load_matplotlib_or_the_builder() -> None:

@@ -16,7 +16,7 @@ from tradesbench_gym.commands.options import (
     StartOption,
     open_with,
 )
-from tradesbench_gym.errors import StateError
+from tradesbench_gym.errors import StateError, needs
 
 
 def docs(
@@ -39,9 +39,7 @@ def docs(
     try:
         from tradesbench_gym.api.docs import write_docs
     except ModuleNotFoundError as error:
-        raise StateError(
-            f"docs needs {error.name}: pip install 'tradesbench-gym[api]'", code="not_installed"
-        ) from None
+        raise StateError(needs("docs", error.name, "api"), code="not_installed") from None
     files = write_docs(folder, open_with(scenario, map_name, days, start_date))
     if as_json:
         typer.echo(json.dumps({"files": [str(file) for file in files]}))

@@ -21,7 +21,8 @@ import typer
 from tradesbench_gym import __version__
 from tradesbench_gym.commands import harness_options as options
 from tradesbench_gym.commands.options import JsonOption
-from tradesbench_gym.errors import StateError, TradesBenchError
+from tradesbench_gym.commands.results import check_installed
+from tradesbench_gym.errors import INTERRUPTED, TradesBenchError
 
 if TYPE_CHECKING:
     from tradesbench_gym.harness.folder import RunFolder
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
         ModelPart,
     )
 
-STOPPED, INTERRUPTED = 3, 130
+STOPPED = 3
 _SAFE = re.compile(r"[^A-Za-z0-9.]+")
 
 harness_app = typer.Typer(
@@ -92,7 +93,7 @@ def run(
     Example: tradesbench harness run --agent scripted --program "python3 $PWD/mine.py"
     --readable .
     """
-    _check_installed()
+    check_installed("harness")
     from tradesbench_gym.harness.folder import Plan
     from tradesbench_gym.harness.manifest import LimitsPart, ModelPart
     from tradesbench_gym.harness.parts import price
@@ -144,7 +145,7 @@ def resume(
 
     Example: tradesbench harness resume my-run
     """
-    _check_installed()
+    check_installed("harness")
     from tradesbench_gym.harness.folder import Hold, RunFolder
     from tradesbench_gym.harness.parts import price
 
@@ -174,25 +175,13 @@ def setup(
 
     Example: tradesbench harness setup
     """
-    _check_installed()
+    check_installed("harness")
     from tradesbench_gym.harness import pi_install
 
     found = pi_install.setup(folder, None if as_json else typer.echo)
     if as_json:
         said = {"folder": str(found.folder), "pi": found.pi_version, "node": found.node_version}
         typer.echo(json.dumps(said))
-
-
-def _check_installed() -> None:
-    try:
-        import fastapi  # noqa: F401 - only whether it is there
-        import httpx  # noqa: F401 - likewise
-        import uvicorn  # noqa: F401 - likewise
-    except ModuleNotFoundError as error:
-        raise StateError(
-            f"harness needs {error.name}: pip install 'tradesbench-gym[harness]'",
-            code="not_installed",
-        ) from None
 
 
 def _create(

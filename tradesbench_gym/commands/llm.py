@@ -26,11 +26,10 @@ from tradesbench_gym.commands.options import DaysOption, JsonOption, MapOption, 
 from tradesbench_gym.company.business import open_business
 from tradesbench_gym.envs import TradesEnv
 from tradesbench_gym.envs.wording import dollars
-from tradesbench_gym.errors import TradesBenchError
+from tradesbench_gym.errors import INTERRUPTED, TradesBenchError
 from tradesbench_gym.report.selection import parse_seeds
 from tradesbench_gym.wrappers import TextWrapper
 
-INTERRUPTED = 130
 _SAFE = re.compile(r"[^A-Za-z0-9.]+")
 
 

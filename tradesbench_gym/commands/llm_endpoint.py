@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from tradesbench_gym.errors import TradesBenchError
+from tradesbench_gym.errors import TradesBenchError, needs
 
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 1.0, 60.0
 _MOST_QUOTED = 300
@@ -213,7 +213,7 @@ def _openai() -> Any:
         import openai
     except ImportError:
         raise EndpointError(
-            "llm needs the openai client: pip install 'tradesbench-gym[llm]'", code="not_installed"
+            needs("llm", "the openai client", "llm"), code="not_installed"
         ) from None
     return openai
 

@@ -39,12 +39,11 @@ from tradesbench_gym.company.play import play as play_out
 from tradesbench_gym.company.play import results
 from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.envs.rendering import board
-from tradesbench_gym.errors import StateError, TradesBenchError
+from tradesbench_gym.errors import INTERRUPTED, StateError, TradesBenchError
 from tradesbench_gym.policies import Decision, make_policy
 from tradesbench_gym.world import World
 from tradesbench_gym.wrappers.text_phone import Phone
 
-INTERRUPTED = 130
 FIRST_SEED = 5
 YOU = "you"
 Run = Simulation | World

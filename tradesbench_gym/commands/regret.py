@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tradesbench_gym.commands.options import JsonOption, PolicyOption
 from tradesbench_gym.commands.world_options import FileArgument, MapOfFileOption
-from tradesbench_gym.errors import TradesBenchError
+from tradesbench_gym.errors import INTERRUPTED, TradesBenchError
 from tradesbench_gym.report.regret import (
     Ask,
     Budget,
@@ -38,7 +38,6 @@ from tradesbench_gym.report.regret.words import found_as_dict, price_as_row, pri
 from tradesbench_gym.report.statistics import Unit
 from tradesbench_gym.report.writing import rounded
 
-INTERRUPTED = 130
 _CSV, _JSON = ".csv", ".json"
 _SECONDS: Final = 60.0
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from tradesbench_gym.commands.options import JsonOption
 from tradesbench_gym.commands.world_options import MapOfFileOption
-from tradesbench_gym.errors import StateError
+from tradesbench_gym.errors import StateError, needs
 
 if TYPE_CHECKING:
     from tradesbench_gym.harness.results import RunFacts
@@ -60,13 +60,11 @@ def _once(folders: list[Path]) -> list[Path]:
 
 
 def check_installed(command: str) -> None:
-    """Raise StateError if what reads the folder of a run is not installed."""
+    """Raise StateError if what plays and reads agents' runs is not installed."""
     try:
         import fastapi  # noqa: F401 - only whether it is there
         import httpx  # noqa: F401 - likewise
         import pydantic  # noqa: F401 - likewise
+        import uvicorn  # noqa: F401 - likewise
     except ModuleNotFoundError as error:
-        raise StateError(
-            f"{command} needs {error.name}: pip install 'tradesbench-gym[harness]'",
-            code="not_installed",
-        ) from None
+        raise StateError(needs(command, error.name, "harness"), code="not_installed") from None

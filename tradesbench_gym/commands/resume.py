@@ -10,11 +10,10 @@ from tradesbench_gym.commands import summary
 from tradesbench_gym.commands.options import JsonOption, PolicyOption
 from tradesbench_gym.commands.world_options import FileArgument, MapOfFileOption
 from tradesbench_gym.core.codes import Stop
+from tradesbench_gym.errors import INTERRUPTED
 from tradesbench_gym.policies.load import load_policy
 from tradesbench_gym.policies.registry import Policy
 from tradesbench_gym.world import World, play_on
-
-INTERRUPTED = 130
 
 
 def resume(

@@ -26,11 +26,10 @@ from tradesbench_gym.commands.options import (
 )
 from tradesbench_gym.company.difference import write_events
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.errors import StateError
+from tradesbench_gym.errors import INTERRUPTED, StateError
 from tradesbench_gym.policies.load import load_policy
 from tradesbench_gym.policies.registry import Policy
 
-INTERRUPTED = 130
 FASTEST = "max"
 
 

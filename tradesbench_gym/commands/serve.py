@@ -25,7 +25,7 @@ from tradesbench_gym.commands.options import (
     salt_number,
 )
 from tradesbench_gym.commands.world_options import FileArgument
-from tradesbench_gym.errors import StateError
+from tradesbench_gym.errors import INTERRUPTED, StateError, needs
 from tradesbench_gym.world import World
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from tradesbench_gym.api.office import Office
     from tradesbench_gym.api.tokens import Token
 
-INTERRUPTED = 130
 _OF_A_NEW_RUN = ("seed", "days", "scenario", "start_date", "salt")
 _MINUTE = 60
 
@@ -237,9 +236,7 @@ def _check_installed() -> None:
         import fastapi  # noqa: F401 - only whether it is there
         import uvicorn  # noqa: F401 - likewise
     except ModuleNotFoundError as error:
-        raise StateError(
-            f"serve needs {error.name}: pip install 'tradesbench-gym[api]'", code="not_installed"
-        ) from None
+        raise StateError(needs("serve", error.name, "api"), code="not_installed") from None
 
 
 @contextmanager

@@ -22,14 +22,13 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from tradesbench_gym.errors import MapError
+from tradesbench_gym.errors import INTERRUPTED, MapError
 from tradesbench_gym.roads.circuity import circuity
 from tradesbench_gym.roads.roadmap import write_map
 from tradesbench_gym.roads.shipped import SHIPPED
 from tradesbench_gym.roads.show import circuity_table
 
 BUILDERS: Final = ("phoenix",)
-INTERRUPTED: Final = 130
 
 
 def build_shipped(name: str, output: Path | None, as_json: bool) -> None:

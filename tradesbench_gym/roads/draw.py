@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tradesbench_gym.errors import MapError
+from tradesbench_gym.errors import MapError, needs
 from tradesbench_gym.roads.layout import MICRODEGREES, Road
 from tradesbench_gym.roads.roadmap import RoadMap
 
@@ -59,8 +59,7 @@ def draw_maps(road_maps: Sequence[RoadMap], path: Path, *, anchors: bool = False
         from matplotlib.figure import Figure
     except ImportError:
         raise MapError(
-            "Drawing a map needs matplotlib: pip install matplotlib.",
-            code="plot_missing",
+            needs("Drawing a map", "matplotlib", "plot") + ".", code="plot_missing"
         ) from None
     # Drawn without pyplot: no window, no global state, whatever the user's settings.
     figure = Figure(figsize=(15 * len(road_maps), 12.5), dpi=130)

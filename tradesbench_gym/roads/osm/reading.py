@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tradesbench_gym.errors import MapError
+from tradesbench_gym.errors import MapError, needs
 from tradesbench_gym.roads.layout import Int64Array
 from tradesbench_gym.roads.osm.area import Box
 from tradesbench_gym.roads.osm.extract import Addresses, Extract, Ways, Words
@@ -43,7 +43,7 @@ def load_osmium() -> Any:
         import osmium
     except ImportError:
         raise MapError(
-            "Reading an OpenStreetMap extract needs osmium: pip install 'tradesbench-gym[map]'.",
+            needs("Reading an OpenStreetMap extract", "osmium", "map") + ".",
             code="osmium_missing",
         ) from None
     return osmium
