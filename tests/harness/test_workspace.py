@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tradesbench_gym.harness.workspace import files_in, make_folder, read_file, remove
+from tradesbench_gym.harness.cell.workspace import give_to
+from tradesbench_gym.harness.workspace import (
+    files_in,
+    make_folder,
+    read_file,
+    read_folder,
+    remove,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links are other things there")
 
@@ -80,3 +87,60 @@ def test_whatever_is_there_is_removed(workspace: Path, secret: Path, kind: str) 
     remove(place)
     assert not os.path.lexists(place)
     assert secret.read_text() == "secret"
+
+
+def nest(top: Path, levels: int) -> None:
+    """Folders in a folder, deeper than any path may be long."""
+    top.mkdir(exist_ok=True)
+    here = os.open(top, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("inner", dir_fd=here)
+        there = os.open("inner", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = there
+    os.close(here)
+
+
+def test_folders_in_folders_without_end_are_removed(workspace: Path) -> None:
+    nest(workspace / "it", 3000)
+    remove(workspace / "it")
+    assert files_in(workspace) == []
+
+
+def test_folders_that_nobody_may_enter_or_change_are_replaced(workspace: Path) -> None:
+    inner = workspace / "it" / "a" / "b"
+    inner.mkdir(parents=True)
+    (inner / "file").touch()
+    for one in (inner, inner.parent, workspace / "it"):
+        one.chmod(0)
+    make_folder(workspace, "it", {}, os.getuid())
+    assert files_in(workspace / "it") == []
+
+
+def test_a_folder_is_read_to_an_end_whatever_sizes_its_files_claim(workspace: Path) -> None:
+    for name in "abc":
+        with (workspace / name).open("wb") as file:
+            file.truncate(1 << 20)
+    os.mkfifo(workspace / "pipe")
+    found = read_folder(workspace, (1 << 20) + 5)
+    assert {name: len(content) for name, content in found.items()} == {"a": 1 << 20, "b": 5}
+
+
+def test_folders_in_folders_without_end_change_hands(workspace: Path, secret: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root gives files away")
+    nest(workspace, 3000)
+    (workspace / "link").symlink_to(secret)
+    give_to(60_599, 60_599, workspace)
+    here, deep = os.open(workspace, os.O_RDONLY), 0
+    while "inner" in os.listdir(here):  # noqa: PTH208 - by a handle, however deep
+        there = os.open("inner", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here, deep = there, deep + 1
+        assert os.fstat(here).st_uid == 60_599
+    os.close(here)
+    assert deep == 3000
+    assert (workspace / "link").lstat().st_uid == 60_599
+    assert secret.stat().st_uid == 0
+    give_to(0, 0, workspace)
+    remove(workspace / "inner")

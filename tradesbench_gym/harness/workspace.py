@@ -8,8 +8,9 @@ agent.
 
 from __future__ import annotations
 
+import itertools
 import os
-import shutil
+import secrets
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -52,6 +53,21 @@ def files_in(folder: Path) -> list[str]:
         return []
 
 
+def read_folder(folder: Path, most: int) -> dict[str, bytes]:
+    """The plain files of a folder by name, so many bytes in all; none if it is no folder.
+
+    Of the file with which it gets too much the beginning is read, of those after it nothing: a file
+    with nothing in it but a size costs who made it nothing, and us the memory.
+    """
+    found: dict[str, bytes] = {}
+    for name in files_in(folder):
+        content = read_file(folder, name, most) if most > 0 else None
+        if content is not None:
+            found[name] = content
+            most -= len(content)
+    return found
+
+
 def make_folder(parent: Path, name: str, files: Mapping[str, tuple[bytes, int]], uid: int) -> Path:
     """A new folder with files in it, in the place of whatever has the name.
 
@@ -77,11 +93,54 @@ def make_folder(parent: Path, name: str, files: Mapping[str, tuple[bytes, int]],
 
 
 def remove(place: Path) -> None:
-    """Remove whatever is there, links themselves and not what they lead to."""
-    if place.is_dir() and not place.is_symlink():
-        shutil.rmtree(place, ignore_errors=True)
+    """Remove whatever is there, links themselves and not what they lead to.
+
+    However deep a tree is and whatever its modes are: what lies in a folder is lifted to the top
+    before the folder is removed, so that no path gets long and nothing calls itself.
+    """
+    with suppress(OSError):
+        if place.is_dir() and not place.is_symlink():
+            place.chmod(0o700)
+            with _inside(place) as inside:
+                _empty(inside)
+            place.rmdir()
     with suppress(FileNotFoundError, IsADirectoryError, PermissionError):
         place.unlink()
+
+
+def _empty(top: int) -> None:
+    own = secrets.token_hex(8)  # no name that is there already
+    lifted = itertools.count()
+    while names := os.listdir(top):
+        for name in names:
+            if not _is_folder(name, top):
+                os.unlink(name, dir_fd=top)
+                continue
+            inner = _opened(name, top)
+            try:
+                for one in os.listdir(inner):  # noqa: PTH208 - likewise
+                    if _is_folder(one, inner):
+                        os.close(_opened(one, inner))
+                    os.rename(one, f"{own}-{next(lifted)}", src_dir_fd=inner, dst_dir_fd=top)
+            finally:
+                os.close(inner)
+            os.rmdir(name, dir_fd=top)
+
+
+def _is_folder(name: str, inside: int) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=inside, follow_symlinks=False).st_mode)
+
+
+def _opened(name: str, inside: int) -> int:
+    """A folder's handle; what is in it may be moved from then on, and it as well."""
+    look = _LOOK | getattr(os, "O_DIRECTORY", 0)
+    try:
+        handle = os.open(name, look, dir_fd=inside)
+    except PermissionError:
+        os.chmod(name, 0o700, dir_fd=inside)
+        handle = os.open(name, look, dir_fd=inside)
+    os.fchmod(handle, 0o700)
+    return handle
 
 
 def _give(handle: int, uid: int) -> None:

@@ -7,7 +7,9 @@ how many may wait. Of its stderr the last words are kept. This module knows no a
 from __future__ import annotations
 
 import json
+import os
 import queue
+import select
 import subprocess
 import threading
 import time
@@ -20,6 +22,8 @@ _WAITING = 32
 _LAST_WORDS = 4_000
 _CHUNK = 64 * 1024
 _LOOK = 0.5
+SEND_SECONDS = 60.0
+"""How long a process may take to read what it is told."""
 
 
 class EndedError(Exception):
@@ -41,22 +45,29 @@ class Lines:
         self.last_words = ""
         self._said: queue.Queue[bytes | None] = queue.Queue(_WAITING)
         self._gone = threading.Event()
+        if process.stdin is not None and hasattr(select, "poll"):
+            os.set_blocking(process.stdin.fileno(), False)
         for read, stream in ((self._read, process.stdout), (self._drain, process.stderr)):
             threading.Thread(target=read, args=(stream,), daemon=True).start()
 
-    def send(self, said: Mapping[str, Any]) -> None:
+    def send(self, said: Mapping[str, Any], seconds: float = SEND_SECONDS) -> None:
         """Say something.
 
         Raises:
             EndedError: nobody reads it.
+            TimeoutError: it lets its pipe run full and reads nothing, for so many seconds.
 
         """
+        left, until = json.dumps(said).encode() + b"\n", time.monotonic() + seconds
         try:
-            if self.process.stdin is not None:
-                self.process.stdin.write(json.dumps(said).encode() + b"\n")
-                self.process.stdin.flush()
+            while left and self.process.stdin is not None:
+                left = left[_written(self.process.stdin.fileno(), left) :]
+                if time.monotonic() >= until:
+                    break
         except (OSError, ValueError):
             raise EndedError from None
+        if left and self.process.stdin is not None:
+            raise TimeoutError
 
     def receive(self, seconds: float) -> dict[str, Any] | None:
         """What it says next; None if nothing comes in time, or what comes is no JSON object.
@@ -132,3 +143,15 @@ class Lines:
                 text = self.last_words + some.decode("utf-8", "replace")
                 self.last_words = text[-_LAST_WORDS:]
         stream.close()
+
+
+def _written(pipe: int, said: bytes) -> int:
+    """How many bytes a pipe took, which waits for room in it for a moment only."""
+    if hasattr(select, "poll"):  # elsewhere it may wait for as long as nobody reads
+        waiting = select.poll()
+        waiting.register(pipe, select.POLLOUT)
+        waiting.poll(_LOOK * 1000)
+    try:
+        return os.write(pipe, said)
+    except BlockingIOError:
+        return 0

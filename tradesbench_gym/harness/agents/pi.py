@@ -16,12 +16,12 @@ from typing import Any
 
 from tradesbench_gym.harness.agents import pi_files
 from tradesbench_gym.harness.agents.agent import AgentFailedError, Place, Turn, TurnEnd
-from tradesbench_gym.harness.agents.lines import EndedError, Lines
+from tradesbench_gym.harness.agents.lines import SEND_SECONDS, EndedError, Lines
 from tradesbench_gym.harness.agents.pi_turn import PiTurn
 from tradesbench_gym.harness.cell import CellError
 from tradesbench_gym.harness.faults import FaultKind
 from tradesbench_gym.harness.manifest import LimitsPart, ModelPart
-from tradesbench_gym.harness.workspace import files_in, make_folder, read_file, remove
+from tradesbench_gym.harness.workspace import make_folder, read_folder, remove
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 10.0
@@ -104,12 +104,17 @@ class Pi:
             self._lines = None
 
     def _keep_conversation(self, name: str) -> None:
-        folder = self._folder / pi_files.SESSIONS
-        found = [read_file(folder, one, _MOST_SESSION) for one in files_in(folder)]
-        kept = b"".join(one for one in found if one is not None)
+        kept = b"".join(self._conversations().values())
         if kept:
             (self._place.sessions / f"{name}.jsonl").write_bytes(kept)
-        remove(folder)
+        if not self._folder.is_symlink():  # what a link leads to is not the agent's
+            remove(self._folder / pi_files.SESSIONS)
+
+    def _conversations(self) -> dict[str, bytes]:
+        """The files of its conversations, as far as they are its own."""
+        if self._folder.is_symlink():
+            return {}
+        return read_folder(self._folder / pi_files.SESSIONS, _MOST_SESSION)
 
     def _start(self) -> None:
         """Start the program and see that it answers.
@@ -149,13 +154,7 @@ class Pi:
         port, token = self._place.room.ports.gateway, self._place.gateway_token
         if port is None or token is None:
             raise AgentFailedError("pi needs a model: give --model", code="no_model")
-        sessions = self._folder / pi_files.SESSIONS
-        kept = {}
-        if not self._folder.is_symlink() and not sessions.is_symlink():
-            for name in files_in(sessions):
-                content = read_file(sessions, name, _MOST_SESSION)
-                if content is not None:
-                    kept[name] = (content, 0o600)
+        kept = {name: (content, 0o600) for name, content in self._conversations().items()}
         uid = self._place.room.uid
         files = pi_files.files(self._model, self._limits, port, token)
         make_folder(self._folder.parent, self._folder.name, files, uid)
@@ -186,6 +185,10 @@ class Pi:
                 turn.watch(until)
                 if turn.cut:
                     return self._abort(lines, turn)
+        except TimeoutError:
+            sentence = "pi was ended: it did not read what was said to it"
+            self._place.fault(FaultKind.AGENT, "deaf", sentence)
+            return self._died(lines)
         except EndedError:
             return self._died(lines)
         if turn.context_full:
@@ -203,6 +206,8 @@ class Pi:
                 said = lines.receive(until - time.monotonic())
                 if said is not None:
                     turn.hear(said)
+        except TimeoutError:
+            pass  # by force, then
         except EndedError:
             return self._died(lines)
         if not turn.over:
@@ -230,7 +235,9 @@ class Pi:
         name = f"h{self._asked}"
         if self._lines is None:
             raise EndedError
-        self._lines.send({"id": name, "type": command, **arguments})
+        self._lines.send(
+            {"id": name, "type": command, **arguments}, min(SEND_SECONDS, self._limits.turn_seconds)
+        )
         return name
 
     def _question(self, command: str) -> dict[str, Any] | None:
@@ -245,6 +252,6 @@ class Pi:
                 if said is not None and said.get("id") == name:
                     data = said.get("data")
                     return data if said.get("success") and isinstance(data, dict) else None
-        except EndedError:
+        except (EndedError, TimeoutError):
             return None
         return None

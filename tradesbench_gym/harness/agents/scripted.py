@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from tradesbench_gym.harness.agents.agent import AgentFailedError, Place, Turn, TurnEnd
-from tradesbench_gym.harness.agents.lines import EndedError, Lines
+from tradesbench_gym.harness.agents.lines import SEND_SECONDS, EndedError, Lines
 from tradesbench_gym.harness.cell import CellError
 from tradesbench_gym.harness.faults import FaultKind
 from tradesbench_gym.harness.manifest import LimitsPart
@@ -59,8 +59,11 @@ class Scripted:
         lines = self._running()
         said = {"type": "prompt", "id": number, "about": kind, "day": self._day, "text": text}
         try:
-            lines.send(said)
+            lines.send(said, min(SEND_SECONDS, self._limits.turn_seconds))
             end = self._wait(lines, number, begun + self._limits.turn_seconds)
+        except TimeoutError:
+            self._cut("deaf", "it did not read what was said to it")
+            end = TurnEnd.CUT
         except EndedError:
             end = self._ended(lines)
         return Turn(end, time.monotonic() - begun)
