@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from tests.harness.runs import PHONE, begin, digest
 from tradesbench_gym.cli import app
 from tradesbench_gym.harness.folder import RunFolder
-from tradesbench_gym.harness.manifest import Status, salt_digest
+from tradesbench_gym.harness.manifest import ModelPart, Status, salt_digest
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the harness needs Unix sockets")
 ORACLE = ("--agent", "oracle", "--no-isolation")
@@ -145,6 +145,18 @@ def test_what_cannot_be_is_refused_in_one_sentence_and_makes_nothing(
     assert told in said.replace("\n", " ")
     assert said.startswith("error: ")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_limit_that_cannot_be_kept_is_refused_and_not_written_down(
+    tmp_path: Path, map_file: Path
+) -> None:
+    model = ModelPart(name="m", base_url="http://127.0.0.1:9/v1")
+    folder = begin(tmp_path / "run", map_file, "answers", model=model)
+    before = folder.manifest_file.read_bytes()
+    status, said = called("resume", folder.path, "--max-cost", 1)
+    assert status == 2
+    assert "--max-cost needs the prices" in said.replace("\n", " ")
+    assert folder.manifest_file.read_bytes() == before
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path, map_file: Path) -> None:

@@ -44,6 +44,21 @@ def test_json_is_the_only_thing_on_stdout_and_says_its_units() -> None:
     assert found["runs"][0]["profit_cents"] == -2_679_000
 
 
+def test_policies_are_compared_with_the_first_seed_by_seed() -> None:
+    words = ("--policies", "do-nothing,oracle", "--seeds", "0:3")
+    found = json.loads(call(bench, *words, "--json").stdout)
+    profits = {(run["policy"], run["seed"]): run["profit_cents"] for run in found["runs"]}
+    gaps = [profits["oracle", seed] - profits["do-nothing", seed] for seed in range(3)]
+    less = found["profit_cents_less_first"]
+    assert list(less) == ["oracle"]
+    assert less["oracle"]["mean"] == pytest.approx(sum(gaps) / 3)
+    assert min(gaps) <= less["oracle"]["low"] < less["oracle"]["high"] <= max(gaps)
+    mean = f"${round(sum(gaps) / 300):,}"
+    said = call(bench, *words).stdout
+    assert "Profit less do-nothing's, paired by seed" in said
+    assert f"  oracle: {mean}, $" in said
+
+
 def test_csv_has_a_line_for_each_run(tmp_path: Path) -> None:
     file = tmp_path / "runs.csv"
     call(bench, "--policies", "do-nothing,oracle", "--seeds", "0:2", "--csv", str(file))

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -24,11 +24,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from tradesbench_gym.commands.options import DaysOption, JsonOption, MapOption, ScenarioOption
 from tradesbench_gym.company.business import Business, open_business
 from tradesbench_gym.errors import TradesBenchError
+from tradesbench_gym.report import writing
 from tradesbench_gym.report.published import DAYS, POLICIES, PUBLISHED
 from tradesbench_gym.report.runs import Executor, Played, play_all
 from tradesbench_gym.report.selection import check_size, parse_policies, parse_seeds
-from tradesbench_gym.report.statistics import Spread, by_policy, spreads
+from tradesbench_gym.report.statistics import Spread, Unit, by_policy, spreads
 from tradesbench_gym.report.table import published_notes, results_tables
+
+if TYPE_CHECKING:
+    from tradesbench_gym.report.paired import Paired
 
 _MONEY: Final = ("profit", "cash", "lowest_cash")
 
@@ -122,12 +126,45 @@ def _print(business: Business, seeds: str, played: Sequence[Played]) -> None:
         console.print()
         console.print(table)
     console.print()
+    _print_differences(console, played)
     if comparable:
         console.print("Figures of the report:", style="dim")
         for note in published_notes():
             console.print(note, style="dim")
     else:
         console.print(f"The report's figures are for {DAYS} days and left out.", style="dim")
+
+
+def less_first(played: Sequence[Played]) -> dict[str, Paired]:
+    """Profit of every other policy less the first one's on the same seeds, in cents."""
+    from tradesbench_gym.report.paired import paired  # SciPy's statistics take a second to load
+
+    runs = by_policy(played)
+    first, *others = runs
+    theirs = {run.results.seed: run.results.profit for run in runs[first]}
+    return {
+        name: paired(
+            (run.results.seed, run.results.profit - theirs[run.results.seed]) for run in runs[name]
+        )
+        for name in others
+    }
+
+
+def _print_differences(console: Console, played: Sequence[Played]) -> None:
+    found = less_first(played)
+    if not found:
+        return
+    first = played[0].policy
+    console.print(
+        f"Profit less {first}'s, paired by seed, mean and 95 % bootstrap interval:", markup=False
+    )
+    for name, less in found.items():
+        mean, low, high = (
+            writing.rounded(one, Unit.CENTS) for one in (less.mean, less.low, less.high)
+        )
+        between = "" if less.low is None else f", {low} to {high}"
+        console.print(f"  {name}: {mean}{between}", markup=False)
+    console.print()
 
 
 def results_as_json(
@@ -141,6 +178,9 @@ def results_as_json(
             {"policy": policy, "runs": len(runs), **_figures(spreads(runs))}
             for policy, runs in by_policy(played).items()
         ],
+        "profit_cents_less_first": {
+            name: less.as_dict() for name, less in less_first(played).items()
+        },
         "report": {key: asdict(figure) for key, figure in PUBLISHED.items()},
         "runs": [run_as_row(run) for run in played],
     }

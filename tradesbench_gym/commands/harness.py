@@ -147,6 +147,7 @@ def resume(
     """
     check_installed("harness")
     from tradesbench_gym.harness.folder import Hold, RunFolder
+    from tradesbench_gym.harness.house import check_prices
     from tradesbench_gym.harness.parts import price
 
     found = RunFolder(folder)
@@ -159,7 +160,9 @@ def resume(
     if changed:
         with Hold(found):
             manifest = found.read()
-            found.write(manifest.changed(limits=manifest.limits.model_copy(update=changed)))
+            limits = manifest.limits.model_copy(update=changed)
+            check_prices(limits, manifest.model)
+            found.write(manifest.changed(limits=limits))
     _play(found, pi, as_json=as_json)
 
 
@@ -203,7 +206,7 @@ def _create(
     from tradesbench_gym.world import WORLD_VERSION
 
     provider_key(model)  # before anything is made
-    check_prices(limits, () if model is None else (model.input_price, model.output_price))
+    check_prices(limits, model)
     pi = installed_pi(pi_folder) if who.name == "pi" else None
     place = out or _named(who, model)
     options.check_path(place, plan.seed)

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from tradesbench_gym.commands.summary import pairs
 from tradesbench_gym.envs.wording import dollars
 
 if TYPE_CHECKING:
@@ -126,18 +127,9 @@ def print_summary(folder: Path, manifest: Manifest) -> None:
     if not manifest.isolated:
         console.print("not isolated: the agent could read the run's files", style="bold yellow")
     grid = Table.grid(padding=(0, 5, 0, 0))
-    grid.add_row(_pairs(_outcome(manifest)), _pairs(_effort(manifest)))
+    grid.add_row(pairs(_outcome(manifest)), pairs(_effort(manifest)))
     console.print(grid)
     typer.echo(f"Everything is in {folder}")
-
-
-def _pairs(rows: list[tuple[str, str]]) -> Table:
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    for name, value in rows:
-        table.add_row(name, value)
-    return table
 
 
 def _outcome(manifest: Manifest) -> list[tuple[str, str]]:

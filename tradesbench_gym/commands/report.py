@@ -11,6 +11,7 @@ import typer
 
 from tradesbench_gym.commands.options import JsonOption
 from tradesbench_gym.commands.world_options import MapOfFileOption
+from tradesbench_gym.envs.wording import dollars
 from tradesbench_gym.errors import StateError
 from tradesbench_gym.report.html.facts import Run
 from tradesbench_gym.report.html.page import MOST_DETAILED, render
@@ -68,7 +69,7 @@ def _line(run: Run) -> str:
         state = f"{business.days} days"
     else:
         state = f"unfinished, day {max(1, len(run.days))} of {business.days}"
-    profit = f"{'-' if results.profit < 0 else ''}${abs(results.profit) / 100:,.2f}"
+    profit = dollars(results.profit)
     return f"{run.name}, seed {run.seed}: {profit} profit, {len(run.calls)} calls, {state}"
 
 

@@ -68,7 +68,8 @@ def print_summary(simulation: Simulation, policy: str, *, with_days: bool) -> No
     console.print(grid)
 
 
-def _pairs(rows: list[tuple[str, str]]) -> Table:
+def pairs(rows: list[tuple[str, str]]) -> Table:
+    """Names and their values, in two columns."""
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
@@ -78,7 +79,7 @@ def _pairs(rows: list[tuple[str, str]]) -> Table:
 
 
 def _money_table(came_to: Results) -> Table:
-    return _pairs(
+    return pairs(
         [
             ("profit", f"[bold]{dollars(came_to.profit)}[/bold]"),
             ("cash", dollars(came_to.cash)),
@@ -93,13 +94,13 @@ def _money_table(came_to: Results) -> Table:
 
 def _counts_table(came_to: Results) -> Table:
     names = ("completed", "missed", "failed", "cancelled", "declined", "rejected", "open")
-    return _pairs([(name, str(getattr(came_to, name))) for name in names])
+    return pairs([(name, str(getattr(came_to, name))) for name in names])
 
 
 def _ledger(simulation: Simulation) -> Table:
     sums = simulation.record["ledger"].tolist()
     rows = [(entry.name.lower().replace("_", " "), dollars(sums[entry])) for entry in Entry]
-    return _pairs(rows)
+    return pairs(rows)
 
 
 def as_json(simulation: Simulation, policy: str, *, interrupted: bool) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from tradesbench_gym.api.models import CurrentCall
 from tradesbench_gym.api.private import PrivateFolder
 from tradesbench_gym.harness.faults import Fault, FaultKind
 from tradesbench_gym.harness.manifest import HarnessError, now
+from tradesbench_gym.harness.processes import end
 
 _START_SECONDS = 300.0
 _STOP_SECONDS = 15.0
@@ -115,7 +116,7 @@ class Company:
         )
         said = _first_word(process, json.dumps(wanted).encode() + b"\n")
         if "ready" not in said:
-            _end(process)
+            end(process)
             reason = said.get("error", {}).get("message", "its process ended")
             raise HarnessError(f"the company cannot be served: {reason}", code="company")
         return process
@@ -134,7 +135,7 @@ class Company:
             code = self._process.wait()
             if self._stopping.is_set():
                 return
-            _end(self._process)
+            end(self._process)
             sentence = f"the company's server ended with status {code} and was started again"
             said = {"status": code}
             self._told(Fault(FaultKind.INFRASTRUCTURE, "company_died", sentence, now(), said))
@@ -144,13 +145,13 @@ class Company:
                 self._failed = error
                 return
         if self._process is not None:  # they came up while we were closing
-            _end(self._process)
+            end(self._process)
 
     def close(self) -> None:
         """End the servers, when what is being answered has been, and give up their sockets."""
         self._stopping.set()
         if self._process is not None:
-            _end(self._process, _STOP_SECONDS)
+            end(self._process, _STOP_SECONDS)
             self._process = None
         self._held.close()
 
@@ -219,20 +220,6 @@ def _first_word(process: subprocess.Popen[bytes], wanted: bytes) -> dict[str, An
     finally:
         late.cancel()
     return said
-
-
-def _end(process: subprocess.Popen[bytes], patience: float = 0.0) -> None:
-    """See to it that a process has ended, by the end of its stdin if there is time."""
-    if process.stdin is not None:
-        with suppress(OSError):
-            process.stdin.close()
-    try:
-        process.wait(patience)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
 
 
 def _listen(port: int) -> Listener:

@@ -39,7 +39,7 @@ from tradesbench_gym.world import World, WorldError
 from tradesbench_gym.world.lock import FileLock
 
 _PRIVATE = 0o700
-_MOST_MEMORY = 4 * 1024 * 1024
+MOST_MEMORY = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class RunFolder:
 
         A link, a pipe or anything else that is no file of the agent's counts as no notes.
         """
-        notes = read_file(self.workspace, MEMORY, _MOST_MEMORY) or b""
+        notes = read_file(self.workspace, MEMORY, MOST_MEMORY) or b""
         self.day_file(day).write_bytes(notes)
         return len(notes)
 

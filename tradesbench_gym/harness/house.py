@@ -21,7 +21,7 @@ from tradesbench_gym.harness.cell import Cell
 from tradesbench_gym.harness.days import RunStoppedError
 from tradesbench_gym.harness.faults import Fault, FaultKind
 from tradesbench_gym.harness.folder import RunFolder
-from tradesbench_gym.harness.manifest import HarnessError, LimitsPart, UsagePart, now
+from tradesbench_gym.harness.manifest import HarnessError, LimitsPart, ModelPart, UsagePart, now
 from tradesbench_gym.harness.recorder import Recorder
 from tradesbench_gym.harness.workspace import make_folder
 
@@ -60,7 +60,7 @@ class Model(Protocol):
 class Warden:
     """Starts the gateway again whenever it dies, in a thread of its own; a context manager.
 
-    Its socket stays open: who asks meanwhile waits.
+    It comes back at the same port; while it is down, who asks it is refused.
 
     Args:
         model: the gateway, started.
@@ -82,11 +82,15 @@ class Warden:
         self._thread.join()
 
     def _watch(self) -> None:
+        told = False
         while not self._over.wait(_LOOK_SECONDS):
             if self._model.alive():
+                told = False
                 continue
-            sentence = "the model gateway ended and was started again"
-            self._told(Fault(FaultKind.INFRASTRUCTURE, "gateway_died", sentence, now()))
+            if not told:  # one that cannot be started has died once
+                sentence = "the model gateway ended and is started again"
+                self._told(Fault(FaultKind.INFRASTRUCTURE, "gateway_died", sentence, now()))
+                told = True
             with suppress(TradesBenchError):  # the next look tries again
                 self._model.start()
 
@@ -180,11 +184,13 @@ def _known(recorder: Recorder, model: Model) -> int:
     return sum((one.code, one.at) in written for one in model.faults())
 
 
-def check_prices(limits: LimitsPart, prices: Sequence[object]) -> None:
+def check_prices(limits: LimitsPart, model: ModelPart | None) -> None:
     """Raise HarnessError if a cost is limited that nobody can work out."""
-    if limits.max_cost is not None and None in prices:
+    if limits.max_cost is None or model is None:
+        return
+    if None in (model.input_price, model.output_price):
         raise HarnessError(
-            "--max-cost needs the prices: give --input-price and --output-price",
+            "--max-cost needs the prices: begin a run with --input-price and --output-price",
             code="price",
             field="max-cost",
         )

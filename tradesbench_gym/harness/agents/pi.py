@@ -143,11 +143,9 @@ class Pi:
         self._lines = Lines(process)
         state = self._question("get_state")
         if state is None or (state.get("model") or {}).get("id") != self._model.name:
-            words = self._lines.last_words.strip().splitlines()
+            why = self._lines.last_word or "it does not answer"
             self.close()
-            raise AgentFailedError(
-                f"pi does not start: {words[-1] if words else 'it does not answer'}", code="agent"
-            )
+            raise AgentFailedError(f"pi does not start: {why}", code="agent")
 
     def _write_files(self) -> None:
         """The configuration as it must be, whatever was made of it; the conversation is kept."""
@@ -220,13 +218,12 @@ class Pi:
         status = lines.end()
         self._lines = None
         self._place.room.reap()
-        words = lines.last_words.strip().splitlines()
         self._place.fault(
             FaultKind.AGENT,
             "agent_died",
             f"pi ended with status {status} in the middle of its turn",
             status=status,
-            last_words=words[-1] if words else None,
+            last_words=lines.last_word,
         )
         return TurnEnd.DIED
 

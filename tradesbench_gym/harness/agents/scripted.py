@@ -115,13 +115,12 @@ class Scripted:
         self._lines = None
         if status == 0:
             return TurnEnd.SETTLED
-        words = lines.last_words.strip().splitlines()
         self._place.fault(
             FaultKind.AGENT,
             "agent_died",
             f"the agent's program ended with status {status} in the middle of its turn",
             status=status,
-            last_words=words[-1] if words else None,
+            last_words=lines.last_word,
         )
         return TurnEnd.DIED
 

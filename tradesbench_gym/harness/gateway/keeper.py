@@ -1,8 +1,8 @@
 """A gateway as whoever drives a run sees it: started, watched, asked for totals, and stopped.
 
 A gateway that was killed is started again behind the same address and token; while it is down, who
-asks it is told so at once. Totals and faults are read from the record of requests,
-whether the process lives or not. This module knows no HTTP.
+asks it is told so at once. Totals and faults are read from the record of requests, whether the
+process lives or not. This module knows no HTTP.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tradesbench_gym.harness.gateway.journal import Reader
 from tradesbench_gym.harness.gateway.settings import GatewayError, GatewaySettings, Prices
 from tradesbench_gym.harness.gateway.tally import Tally
 from tradesbench_gym.harness.gateway.usage import Usage
+from tradesbench_gym.harness.processes import end
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 10.0
@@ -172,18 +173,8 @@ class Gateway:
 
     def _let_go(self) -> None:
         process, self._process = self._process, None
-        if process is None:
-            return
-        with suppress(OSError):
-            if process.stdin is not None:
-                process.stdin.close()
-        try:
-            process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+        if process is not None:
+            end(process, _STOP_SECONDS)
 
 
 def read_record(folder: Path, prices: Prices) -> tuple[Usage, list[Fault]]:

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
+from tradesbench_gym.harness.folder import MOST_MEMORY
 from tradesbench_gym.harness.gateway import RECORD, GatewayError, Prices
 from tradesbench_gym.harness.gateway.journal import RAW, Reader
 from tradesbench_gym.harness.gateway.tally import Tally
@@ -22,7 +23,6 @@ from tradesbench_gym.harness.transcript import Occasion
 from tradesbench_gym.harness.workspace import MEMORY, read_file
 
 _MOST = 64 * 1024 * 1024
-_MOST_NOTES = 4 * 1024 * 1024
 _USAGE = ("requests", "retries", "input_tokens", "cached_tokens", "output_tokens", "unreported")
 
 
@@ -161,7 +161,7 @@ def memory(seen: Evidence) -> str:
         hold(said.get("sha256", digest), digest, f"the digest of {where}")
         sizes.append(len(notes))
     if seen.expected.simulation.ended and kept:
-        last = read_file(seen.folder.workspace, MEMORY, _MOST_NOTES) or b""
+        last = read_file(seen.folder.workspace, MEMORY, MOST_MEMORY) or b""
         holds(
             last == seen.folder.day_file(max(kept)).read_bytes(),
             f"the workspace's {MEMORY} is not the one of the last day",
