@@ -56,8 +56,8 @@ _WINDOWS, _DAYS = np.int64(MAX_WINDOWS), np.int64(BOOKING_DAYS)
 def code_of(technician: Int, ahead: Int, window: Int) -> np.int64:
     """The answer that offers a slot, from 1.
 
-    >>> int(code_of(0, 0, 0)), slot_of(code_of(3, 13, 5))
-    (1, (3, 13, 5))
+    >>> int(code_of(0, 0, 0)), *map(int, slot_of(code_of(3, 13, 5)))
+    (1, 3, 13, 5)
     """
     return np.int64((technician * _DAYS + ahead) * _WINDOWS + window + 1)
 

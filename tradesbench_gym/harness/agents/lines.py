@@ -50,14 +50,13 @@ class Lines:
         for read, stream in ((self._read, process.stdout), (self._drain, process.stderr)):
             threading.Thread(target=read, args=(stream,), daemon=True).start()
 
-    def send(self, said: Mapping[str, Any], seconds: float = SEND_SECONDS) -> None:
     @property
     def last_word(self) -> str | None:
         """The last line of its last words."""
         lines = self.last_words.strip().splitlines()
         return lines[-1] if lines else None
 
-    def send(self, said: Mapping[str, Any]) -> None:
+    def send(self, said: Mapping[str, Any], seconds: float = SEND_SECONDS) -> None:
         """Say something.
 
         Raises:
