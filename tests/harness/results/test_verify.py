@@ -117,6 +117,14 @@ def test_a_proof_leaves_the_folder_as_it_is(booked: RunFolder) -> None:
     assert look() == before
 
 
+def walled(folder: RunFolder) -> None:
+    """Call a run isolated that was not, in the manifest alone."""
+    probe = {"name": "world", "what": "read the world file", "held": True, "said": "no"}
+    put(folder, "isolated", True)
+    put(folder, "sessions.0.isolated", True)
+    put(folder, "sessions.0.probes", [probe])
+
+
 RUN = [
     ("manifest", value("results", None)),
     ("manifest", value("run.salt", None)),
@@ -133,6 +141,10 @@ RUN = [
     ("salt", value("run.salt", "7")),
     ("isolation", value("sessions.0.isolated", True)),
     ("isolation", value("sessions", [])),
+    ("isolation", value("agent.name", "oracle")),
+    ("isolation", value("agent.program", ["another"])),
+    ("isolation", value("agent.thinking", "high")),
+    ("isolation", walled),
 ]
 
 
@@ -257,6 +269,8 @@ TOKENS = [
     value("usage.cost", None),
     value("usage", None),
     value("model.input_price", "2"),
+    value("model.name", "a-better-model"),
+    value("model.base_url", "https://api.example.com/v1"),
     record(more_tokens),
     both_more_tokens,
     record(another_answer),
@@ -325,6 +339,7 @@ def test_a_run_that_is_called_isolated_has_walls_that_held(
     put(folder, "sessions.0.isolated", True)
     assert_found(folder, "isolation", "without a wall being tried")
     put(folder, "sessions.0.probes", [probe])
+    change_lines(folder.transcript, lambda lines: first(lines, "sitting").update(isolated=True))
     assert not failing(folder)
     put(folder, "sessions.0.probes", [probe, {**probe, "held": False}])
     assert_found(folder, "isolation", "a wall gave way: world")
