@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,30 @@ def test_a_line_that_was_cut_short_is_taken_off_and_the_rest_stands(path: Path) 
             assert [one.kind for one in transcript.past] == ["one"]
             transcript.write("three")
         assert [one.kind for one in read_transcript(path)] == ["one", "three"]
+
+
+def test_a_disk_that_is_full_leaves_no_half_line(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room, write = 100, os.write
+
+    def small_disk(handle: int, data: bytes) -> int:
+        """As on a disk with so many bytes left: what fits is written, and then nothing is."""
+        nonlocal room
+        if not room:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written = write(handle, data[:room])
+        room -= written
+        return written
+
+    with Transcript(path) as transcript:
+        transcript.write("one")
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "write", small_disk)
+            with pytest.raises(HarnessError, match="no space left"):
+                transcript.write("two", text="x" * 1000)
+        transcript.write("three")
+    assert [one.kind for one in read_transcript(path)] == ["one", "three"]
 
 
 def test_a_damaged_line_in_the_middle_is_named(path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.cell.cells import nest
 from tradesbench_gym.harness.cell.workspace import give_to
 from tradesbench_gym.harness.workspace import (
     files_in,
@@ -87,18 +88,6 @@ def test_whatever_is_there_is_removed(workspace: Path, secret: Path, kind: str) 
     remove(place)
     assert not os.path.lexists(place)
     assert secret.read_text() == "secret"
-
-
-def nest(top: Path, levels: int) -> None:
-    """Folders in a folder, deeper than any path may be long."""
-    top.mkdir(exist_ok=True)
-    here = os.open(top, os.O_RDONLY)
-    for _ in range(levels):
-        os.mkdir("inner", dir_fd=here)
-        there = os.open("inner", os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here = there
-    os.close(here)
 
 
 def test_folders_in_folders_without_end_are_removed(workspace: Path) -> None:

@@ -125,7 +125,10 @@ class Sitting:
             secrets = [private.token] if model is None else [private.token, model.token]
             transcript = held.enter_context(Transcript(folder.transcript, secrets))
             recorder = self._recorder = Recorder(transcript, self._watch.fault)
-            recorder.write("sitting", number=len(manifest.sessions))
+            # So that nobody makes another agent's run of it by a word in the manifest.
+            who = manifest.agent.model_dump(mode="json")
+            sitting = {"number": len(manifest.sessions), "isolated": manifest.isolated}
+            recorder.write("sitting", **sitting, agent=who)
             if model is not None:
                 held.enter_context(Warden(model, recorder.fault))
             company = Company(folder.world, run.map, private.token, private.port, recorder.fault)

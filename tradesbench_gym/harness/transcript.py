@@ -68,8 +68,21 @@ class Transcript:
         for secret in self._secrets:
             line = line.replace(secret, _STRUCK)
         # Lone surrogates cannot be encoded; what an agent says may hold them.
-        os.write(self._handle, line.encode("utf-8", "backslashreplace") + b"\n")
-        os.fsync(self._handle)
+        self._add(line.encode("utf-8", "backslashreplace") + b"\n")
+
+    def _add(self, line: bytes) -> None:
+        """The whole line or nothing of it: half of one would spoil the next, too."""
+        before, left = os.fstat(self._handle).st_size, line
+        try:
+            while left:
+                left = left[os.write(self._handle, left) :]
+            os.fsync(self._handle)
+        except OSError as error:
+            os.ftruncate(self._handle, before)
+            reason = (error.strerror or "unknown reason").lower()
+            raise HarnessError(
+                f"the transcript cannot be written: {reason}", code="transcript", field="folder"
+            ) from None
 
     def close(self) -> None:
         """Let go of the file; a second time does nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -111,3 +112,15 @@ def open_descriptors() -> set[str]:
         with suppress(OSError):
             found.add(f"{fd.name} {fd.readlink()}")
     return found
+
+
+def nest(top: Path, levels: int) -> None:
+    """Folders in a folder, deeper than any path may be long."""
+    top.mkdir(exist_ok=True)
+    here = os.open(top, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("inner", dir_fd=here)
+        there = os.open("inner", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = there
+    os.close(here)

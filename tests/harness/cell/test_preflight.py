@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.companies import AGENT, opened, served
-from tests.harness.cell.cells import NEEDS_ROOT, PATH
+from tests.harness.cell.cells import NEEDS_ROOT, PATH, nest
 from tradesbench_gym.harness.cell import CellError, Doors, Private, open_cell
 from tradesbench_gym.harness.cell.room import probing
 from tradesbench_gym.harness.cell.room.attempt import Attempt, Held
@@ -28,6 +28,7 @@ def test_every_attempt_against_a_served_company_is_held_and_told(tmp_path: Path)
     workspace, other = folder / "workspace", folder / "other"
     for one in (workspace, other):
         one.mkdir()
+    nest(workspace, 1200)  # as an agent may have left it in an earlier sitting
     with opened(folder / "run.sqlite") as company, served(company) as running:
         port = int(running.addresses[0].rsplit(":", 1)[1])
         with open_cell(workspace, Doors(port)) as cell:

@@ -84,6 +84,7 @@ def test_no_bytes_upset_the_reader(noise: bytes) -> None:
                         "output",
                         "finish_reason",
                         "annotations",
+                        "index",
                     ]
                 ),
                 inner,
@@ -95,6 +96,13 @@ def test_no_bytes_upset_the_reader(noise: bytes) -> None:
 def test_no_event_upsets_the_reader(event: Any) -> None:
     for path in (CHAT, RESPONSES):
         read(path, [b"data: " + json.dumps(event).encode() + b"\n\n"])
+
+
+@pytest.mark.parametrize("index", [[1], {"a": 1}, None, "0", 1.5, True])
+def test_a_choice_of_any_number_is_read(index: Any) -> None:
+    choice = {"index": index, "delta": {}, "finish_reason": "stop"}
+    reading = read(CHAT, [b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\n"])
+    assert reading.ended
 
 
 def test_an_event_without_an_end_is_not_kept() -> None:
@@ -134,6 +142,7 @@ def test_no_cutting_up_lets_the_key_through(words: list[str], places: list[int])
         ({**CHATTED, "prompt_cache_hit_tokens": 6, "prompt_cache_miss_tokens": 3}, (9, 6, 4)),
         ({**CHATTED, "cache_read_input_tokens": 6}, (9, 6, 4)),
         ({**CHATTED, "cached_tokens": 10}, None),
+        ({**CHATTED, "prompt_tokens": 10**30}, None),
         ({"prompt_tokens": True, "completion_tokens": 4}, None),
         ({"prompt_tokens": 9.5, "completion_tokens": 4}, None),
         ({"total_tokens": 13}, None),

@@ -91,6 +91,14 @@ def test_a_proof_leaves_the_folder_as_it_is(booked: RunFolder) -> None:
     assert look() == before
 
 
+def walled(folder: RunFolder) -> None:
+    """Call a run isolated that was not, in the manifest alone."""
+    probe = {"name": "world", "what": "read the world file", "held": True, "said": "no"}
+    put(folder, "isolated", True)
+    put(folder, "sessions.0.isolated", True)
+    put(folder, "sessions.0.probes", [probe])
+
+
 RUN = [
     ("manifest", value("results", None)),
     ("manifest", value("run.salt", None)),
@@ -107,6 +115,10 @@ RUN = [
     ("salt", value("run.salt", "7")),
     ("isolation", value("sessions.0.isolated", True)),
     ("isolation", value("sessions", [])),
+    ("isolation", value("agent.name", "oracle")),
+    ("isolation", value("agent.program", ["another"])),
+    ("isolation", value("agent.thinking", "high")),
+    ("isolation", walled),
 ]
 
 
@@ -206,6 +218,70 @@ def test_a_call_that_was_given_up_has_its_reminders_and_its_fault(
     assert any(words in line.found for line in found)
 
 
+def more_tokens(lines: list[Plain]) -> None:
+    first(lines, "done")["usage"]["output"] += 1
+
+
+def both_more_tokens(folder: RunFolder) -> None:
+    """In the record and the manifest alike: what came back still tells."""
+    change_lines(folder.path / RECORD, more_tokens)
+    change_manifest(folder, lambda said: said["usage"].update(
+        output_tokens=said["usage"]["output_tokens"] + 1))  # fmt: skip
+
+
+def another_answer(lines: list[Plain]) -> None:
+    answer = first(lines, "raw", what="response")
+    told = json.loads(answer["text"])
+    told["usage"]["prompt_tokens"] += 10
+    answer["text"] = json.dumps(told)
+
+
+TOKENS = [
+    *[value(f"usage.{name}", 7) for name in ("requests", "retries", "input_tokens")],
+    *[value(f"usage.{name}", 7) for name in ("cached_tokens", "output_tokens", "unreported")],
+    value("usage.cost", "0.5"),
+    value("usage.cost", None),
+    value("usage", None),
+    value("model.input_price", "2"),
+    value("model.name", "a-better-model"),
+    value("model.base_url", "https://api.example.com/v1"),
+    record(more_tokens),
+    both_more_tokens,
+    record(another_answer),
+    record(lambda lines: lines.remove(first(lines, "done"))),
+    record(lambda lines: lines.remove(first(lines, "request"))),
+    record(lambda lines: lines.remove(first(lines, "raw", what="response"))),
+    record(lambda lines: first(lines, "done").update(cost="9")),
+    lambda folder: (folder.path / RECORD).unlink(),
+]
+
+
+@pytest.mark.parametrize("tamper", TOKENS)
+def test_tokens_that_were_changed_are_found(
+    tmp_path: Path, asked: RunFolder, tamper: Tamper
+) -> None:
+    folder = copied(asked, tmp_path / "run")
+    tamper(folder)
+    assert_found(folder, "tokens")
+
+
+def test_requests_that_no_total_knows_are_found(tmp_path: Path, asked: RunFolder) -> None:
+    def ask_more(lines: list[Plain]) -> None:
+        more = dict(first(lines, "request"), request=4)
+        lines.append(more)
+
+    folder = copied(asked, tmp_path / "run")
+    change_lines(folder.path / RECORD, ask_more)
+    assert_found(folder, "tokens", "leave out")
+
+
+def test_an_answer_without_a_count_is_proven_as_such(tmp_path: Path, map_file: Path) -> None:
+    folder = model_run(tmp_path / "run", map_file, Reply("Yes."), Reply("No.", usage=None))
+    said = {line.name: line for line in prove(folder.path)}["tokens"]
+    assert said.holds, said
+    assert "2 without a count, cost unknown" in said.found
+
+
 def same_length(folder: RunFolder) -> None:
     notes = folder.day_file(1)
     notes.write_bytes(notes.read_bytes().replace(b"over", b"OVER"))
@@ -237,6 +313,7 @@ def test_a_run_that_is_called_isolated_has_walls_that_held(
     put(folder, "sessions.0.isolated", True)
     assert_found(folder, "isolation", "without a wall being tried")
     put(folder, "sessions.0.probes", [probe])
+    change_lines(folder.transcript, lambda lines: first(lines, "sitting").update(isolated=True))
     assert not failing(folder)
     put(folder, "sessions.0.probes", [probe, {**probe, "held": False}])
     assert_found(folder, "isolation", "a wall gave way: world")

@@ -14,6 +14,9 @@ from tradesbench_gym.harness.gateway.settings import Prices
 
 _MILLION = Decimal(1_000_000)
 _BYTES_PER_TOKEN = 4
+_MOST_TOKENS = 10**9
+"""Of one request: a thousand times what any model takes. More is no count, and would make every
+total of the run a number that nobody can write down."""
 _INPUT = ("prompt_tokens", "input_tokens")
 _OUTPUT = ("completion_tokens", "output_tokens")
 _DETAILS = ("prompt_tokens_details", "input_tokens_details")
@@ -69,6 +72,8 @@ def tokens_of(usage: object) -> Tokens | None:
     Tokens(input=7, cached=5, output=2)
     >>> tokens_of({"prompt_tokens": 7, "completion_tokens": -2}) is None
     True
+    >>> tokens_of({"prompt_tokens": 10**30, "completion_tokens": 2}) is None
+    True
     """
     if not isinstance(usage, Mapping):
         return None
@@ -115,6 +120,6 @@ def guess_tokens(size: int) -> int:
 def _first(usage: Mapping[str, object], names: tuple[str, ...]) -> int | None:
     for name in names:
         value = usage.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS:
             return value
     return None

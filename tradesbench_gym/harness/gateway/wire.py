@@ -51,7 +51,7 @@ class Reading:
     begun: bool = False
     calling: str | None = None
     hosted: str | None = None
-    _choices: dict[Any, bool] = field(default_factory=dict)
+    _choices: dict[int | None, bool] = field(default_factory=dict)
 
     @property
     def tokens(self) -> Tokens | None:
@@ -84,7 +84,8 @@ class Reading:
             said = choice.get("delta") or choice.get("message")
             self._said(said if isinstance(said, dict) else {})
             finish = choice.get("finish_reason")
-            self._choices[choice.get("index")] = finish is not None
+            index = choice.get("index")
+            self._choices[index if isinstance(index, int) else None] = finish is not None
             if isinstance(finish, str):
                 self.finish, self.calling = finish, None
             self.error = choice.get("error") or self.error

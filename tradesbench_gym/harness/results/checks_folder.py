@@ -83,7 +83,10 @@ def _proven_rows(seen: Evidence, model: ModelPart) -> int:
     came: defaultdict[int, bytearray] = defaultdict(bytearray)
     for row in _lines(seen):
         number = int(row.get("request") or 0)
-        if row["kind"] == "raw" and row["what"] == "response":
+        if row["kind"] == "opened":
+            hold(row["model"], model.name, "the manifest's model")
+            hold(row["base_url"], model.base_url, "the manifest's address of the model")
+        elif row["kind"] == "raw" and row["what"] == "response":
             came[number] += _bytes(row)
         elif row["kind"] == "request":
             asked += 1

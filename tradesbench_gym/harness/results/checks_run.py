@@ -81,7 +81,8 @@ def score(seen: Evidence) -> str:
 def isolation(seen: Evidence) -> str:
     """Every sitting was shut in as said, and every wall held."""
     said = seen.manifest
-    begun = [int(one.said["number"]) for one in seen.records if one.kind == "sitting"]
+    sittings = [one.said for one in seen.records if one.kind == "sitting"]
+    begun = [int(one["number"]) for one in sittings]
     holds(
         all(one < two for one, two in pairwise(begun))
         and set(begun) <= set(range(1, len(said.sessions) + 1)),
@@ -91,6 +92,11 @@ def isolation(seen: Evidence) -> str:
     for number, session in enumerate(said.sessions, 1):
         hold(said.isolated, session.isolated, f"whether sitting {number} was isolated")
         _walls(number, session, played=number in played)
+    who = said.agent.model_dump(mode="json")
+    for one in sittings:  # those of older versions tell their number alone
+        told = one.get("isolated", said.isolated)
+        hold(told, said.isolated, "whether the manifest's run was isolated")
+        hold(one.get("agent", who), who, "the manifest's agent")
     if not said.isolated:
         return "NOT ISOLATED (--no-isolation): the agent could read the run's files"
     probes = sum(len(session.probes) for session in said.sessions)

@@ -177,15 +177,20 @@ def _own_proc() -> list[bytes]:
 
 
 def _texts(targets: Targets) -> Iterator[bytes]:
-    for top in dict.fromkeys((*_TEXT, targets.workspace)):
-        for folder, _, names in os.walk(top):
-            for name in names:
-                path = Path(folder, name)
-                try:
-                    if path.is_file() and path.stat().st_size <= _MOST_BYTES:
-                        yield path.read_bytes()
-                except OSError:
-                    continue
+    folders = [targets.workspace, *_TEXT]
+    while folders:
+        try:
+            entries = list(os.scandir(folders.pop()))
+        except OSError:
+            continue
+        for entry in entries:
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif entry.is_file() and entry.stat().st_size <= _MOST_BYTES:
+                    yield Path(entry.path).read_bytes()
+            except OSError:
+                continue
 
 
 def _no_secret(place: list[bytes] | Iterator[bytes], targets: Targets) -> str:
