@@ -45,9 +45,8 @@ class Prompt:
 def system_prompt(scenario: Scenario) -> str:
     """What an agent is told at the start of every day."""
     return f"""\
-You own and run {scenario.company}, a home-services company in the Phoenix area that does HVAC, \
-plumbing and electrical work. You answer its phone, decide which jobs it takes, and see it through \
-each business day.
+You own and run {scenario.company}, a home-services company. You answer its phone, decide which \
+jobs it takes, and see it through each business day.
 
 You are measured by the company's cash when the run ends. If cash ever falls below zero, the \
 company is bankrupt, and the run ends there.

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 Int8Array: TypeAlias = npt.NDArray[np.int8]
-Int16Array: TypeAlias = npt.NDArray[np.int16]
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 Records: TypeAlias = npt.NDArray[Any]

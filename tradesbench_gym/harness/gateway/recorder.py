@@ -22,8 +22,6 @@ MOST_REFUSALS = 1000
 """Rows of one code in one life of a gateway: who is refused for ever cannot fill the disk."""
 _PIECE_BYTES = 64 * 1024
 
-Detail = Mapping[str, str | int | float | bool | None]
-
 
 class Recorder:
     """Writes rows, and adds them up."""
