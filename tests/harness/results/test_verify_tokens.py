@@ -69,6 +69,8 @@ TOKENS = [
     value("usage.cost", None),
     value("usage", None),
     value("model.input_price", "2"),
+    value("model.name", "a-better-model"),
+    value("model.base_url", "https://api.example.com/v1"),
     record(more_tokens),
     both_more_tokens,
     record(another_answer),
