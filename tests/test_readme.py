@@ -54,7 +54,7 @@ def test_the_policy_makes_legal_offers_to_the_end(tmp_path: Path, seed: int) -> 
 def test_the_training_learns() -> None:
     shorter = TRAINING.replace('"MultiInputPolicy", env)', '"MultiInputPolicy", env, n_steps=64)')
     assert "n_steps=64" in shorter
-    learned = shorter.replace("model.learn(10_000)", "model.learn(64)")
+    learned = shorter.replace("model.learn(2_000)", "model.learn(64)")
     assert learned != shorter
     exec(compile(learned, "README.md", "exec"), {})  # noqa: S102 - our own README
 
@@ -92,7 +92,7 @@ def served(
     subprocess.run(commands[0], check=True, capture_output=True)
     with subprocess.Popen(commands[1], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        assert server.stdout.readline().startswith("Serving run5.sqlite")
+        assert server.stdout.readline().startswith("Serving served5.sqlite")
         yield ports
         server.terminate()
         server.stdout.read()

@@ -7,6 +7,7 @@ knows nothing of what a command does.
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from importlib import import_module
@@ -161,7 +162,18 @@ def _load(name: str) -> Any:
         alone = typer.Typer(add_completion=False)
         alone.command(name)(found)
         found = alone
-    return typer.main.get_command(found)
+    command = typer.main.get_command(found)
+    for one in (command, *getattr(command, "commands", {}).values()):
+        one.help = _flowing(one.help)
+    return command
+
+
+def _flowing(text: str | None) -> str | None:
+    """Help whose paragraphs are a line each: the terminal's width breaks them, not the source's."""
+    if text is None:
+        return None
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 app = typer.Typer(

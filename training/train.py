@@ -8,16 +8,24 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-import torch
 import typer
 from rich.console import Console
-from sb3_contrib import MaskablePPO
-from stable_baselines3.common.logger import configure
-from stable_baselines3.common.utils import LinearSchedule
 
 from tradesbench_gym.company.business import open_business
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.errors import INTERRUPTED
+from tradesbench_gym.errors import INTERRUPTED, needs
+
+try:
+    import torch
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.logger import configure
+    from stable_baselines3.common.utils import LinearSchedule
+except ModuleNotFoundError as missing:
+    if __name__ != "__main__":
+        raise
+    typer.echo(f"Error: {needs('training.train', missing.name, 'train')}", err=True)
+    raise SystemExit(2) from None
+
 from tradesbench_gym.training import checkpoints, cloning
 from tradesbench_gym.training.evaluation import make_batch
 from tradesbench_gym.training.keeping import BEST, CHECKPOINT, CURVE, Keeper

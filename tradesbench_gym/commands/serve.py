@@ -107,6 +107,7 @@ def serve(
 
     Example: tradesbench serve run5.sqlite --socket agent.sock --json
     """
+    _check_installed()
     if new:
         _create(file, seed, days, scenario, map_name, start_date, salt)
     else:
@@ -203,7 +204,6 @@ def _serve(
     file: Path, map_name: str | None, agent: _Side, driver: _Side, *, as_json: bool
 ) -> signal.Signals | None:
     """Open everything, serve, and leave nothing behind; the signal that ended it."""
-    _check_installed()
     from tradesbench_gym.api import app, listening, private, serving, tokens
 
     with _stoppable(), ExitStack() as held:

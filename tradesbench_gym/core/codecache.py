@@ -318,8 +318,8 @@ _said: set[str] = set()
 
 def say_compiling() -> None:
     """The line for a person who waits while the rules compile; once a process."""
-    often = "once" if _folder() is not None else "at every start"
-    _say(f"compiling the rules for this machine ({often}, about {COMPILING_SECONDS} s) …")
+    often = "once for each kind of work" if _folder() is not None else "at every start"
+    _say(f"compiling the rules for this machine ({often}, up to {COMPILING_SECONDS} s) …")
 
 
 def _say(line: str) -> None:
