@@ -12,6 +12,7 @@ from tests.harness.cell.cells import NEEDS_ROOT, PATH, nest
 from tradesbench_gym.harness.cell import CellError, Doors, Private, open_cell
 from tradesbench_gym.harness.cell.room import probing
 from tradesbench_gym.harness.cell.room.attempt import Attempt, Held
+from tradesbench_gym.harness.workspace import remove
 
 KEY, DRIVER_TOKEN = b"sk-provider-0123456789", b"driver-token-0123456789"
 NAMED_IN_THE_ISSUE = {
@@ -40,6 +41,7 @@ def test_every_attempt_against_a_served_company_is_held_and_told(tmp_path: Path)
                 token=AGENT.secret.decode(),
             )
             probes = cell.preflight(private, env=PATH)
+    remove(workspace)  # pytest could not
     assert all(one.held and one.said for one in probes)
     assert {one.name for one in probes} >= NAMED_IN_THE_ISSUE
     attempts = {(one.name, one.what) for one in probes}
