@@ -206,7 +206,8 @@ def about(
 def main() -> None:
     """Entry point of the `tradesbench` script."""
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that lacks a sign of the board shows a question mark, and no traceback.
-        if hasattr(stream, "reconfigure") and not stream.encoding.lower().startswith("utf"):
+        # A terminal that lacks a sign of the board, or a file whose name is no text, shows a
+        # question mark, and no traceback.
+        if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     app(prog_name="tradesbench")

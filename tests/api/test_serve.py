@@ -75,7 +75,7 @@ def party(where: dict[str, str], token: str) -> Party:
     kind, _, path = where["address"].partition(":")
     transport = httpx.HTTPTransport(uds=path) if kind == "unix" else None
     base = "http://company" if kind == "unix" else where["address"]
-    client = httpx.Client(base_url=base, transport=transport, timeout=30)
+    client = httpx.Client(base_url=base, transport=transport, timeout=120)
     return Party(client, Token(token.encode()))
 
 

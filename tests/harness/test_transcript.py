@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tradesbench_gym.harness.gateway import GatewayError, Prices, read_record
 from tradesbench_gym.harness.manifest import HarnessError, read_manifest, salt_digest
 from tradesbench_gym.harness.transcript import (
     LONGEST_TEXT,
@@ -63,8 +64,39 @@ def test_a_disk_that_is_full_leaves_no_half_line(
     assert [one.kind for one in read_transcript(path)] == ["one", "three"]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"kind": "turn", "at": "2026-01-01T00:00:00+00:00"}',
+        '{"kind": "fault", "at": "2026-01-01T00:00:00+00:00", "fault": 3}',
+        '{"kind": "prompt", "at": "2026-01-01T00:00:00+00:00", "attempt": "x"}',
+        '{"kind": "night", "at": "yesterday"}',
+        '{"kind": "night", "at": "2026-01-01"}',
+        '{"kind": "night", "at": 5}',
+        "[" * 5000,
+    ],
+)
+def test_a_line_that_lacks_what_its_readers_need_is_named(path: Path, line: str) -> None:
+    path.write_text(f"{line}\n")
+    for read in (lambda: list(read_transcript(path)), lambda: Transcript(path).close()):
+        with pytest.raises(HarnessError, match="line 1 is no record"):
+            read()
+
+
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(path: Path) -> None:
+    os.mkfifo(path)
+    for read in (lambda: list(read_transcript(path)), lambda: Transcript(path).close()):
+        with pytest.raises(HarnessError, match="not a regular file"):
+            read()
+    with pytest.raises(HarnessError, match="not a regular file"):
+        read_manifest(path)
+    os.mkfifo(path.with_name("requests.jsonl"))
+    with pytest.raises(GatewayError, match="not a regular file"):
+        read_record(path.parent, Prices())
+
+
 def test_a_damaged_line_in_the_middle_is_named(path: Path) -> None:
-    path.write_bytes(b'{"kind": "one", "at": "x"}\nnonsense\n')
+    path.write_bytes(b'{"kind": "one", "at": "2026-11-30T12:00:00+00:00"}\nnonsense\n')
     with pytest.raises(HarnessError, match="line 2 is no record"):
         Transcript(path)
 

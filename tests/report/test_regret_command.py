@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import sys
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from typer.testing import CliRunner, Result
 
 from tests.worlds import tiny_business, tiny_map
 from tradesbench_gym.commands.regret import regret
+from tradesbench_gym.company.business import open_business
 from tradesbench_gym.errors import PolicyError, TradesBenchError
 from tradesbench_gym.policies.load import load_policy
 from tradesbench_gym.report.regret import Kind, Prices, price, read_recorded
@@ -209,3 +211,19 @@ def test_ctrl_c_ends_a_search_with_its_best_run_saved(
     assert found["interrupted"] is True
     assert audit(path, map=tiny_map()).ok
     assert read_recorded(path, map=tiny_map()).profit == found["best_profit_cents"]
+
+
+def test_names_that_look_like_a_style_are_shown_as_they_are(
+    tmp_path: Path, map_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = (files("tradesbench_gym") / "company" / "sunridge.toml").read_text(encoding="utf-8")
+    scenario = tmp_path / "odd.toml"
+    odd = told.replace('"HVAC service"', '"[/x] [bold]"').replace('"Plumbing"', '"[red]pipes"')
+    scenario.write_text(odd, encoding="utf-8")
+    path = tmp_path / "odd.sqlite"
+    business = open_business(str(scenario), str(map_file), days=2)
+    with World.create(path, SEED, business=business) as world:
+        for _stop in play_on(world, load_policy("accept-all")):
+            pass
+    regret(path, map_name=str(map_file), calls=6, answers=2)
+    assert "[/x] [bold]" in capsys.readouterr().out

@@ -78,7 +78,7 @@ def analyse(
     if as_json:
         typer.echo(json.dumps(_as_json(found, against), indent=2))
         return
-    console = Console(highlight=False)
+    console = Console(markup=False, emoji=False, highlight=False)
     for one in found:
         _print_one(console, one, against)
     if len(found) > 1:

@@ -112,7 +112,7 @@ def _executor(place: Place, address: str | None) -> Executor:
 
 
 def _print(business: Business, seeds: str, played: Sequence[Played]) -> None:
-    console = Console(highlight=False)
+    console = Console(markup=False, emoji=False, highlight=False)
     found = {policy: spreads(runs) for policy, runs in by_policy(played).items()}
     runs = len(played) // len(found)
     console.print(
@@ -235,7 +235,7 @@ def _unwritable(path: Path, reason: str) -> TradesBenchError:
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    console = Console(stderr=True)
+    console = Console(markup=False, emoji=False, stderr=True)
     columns = (TextColumn("playing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal

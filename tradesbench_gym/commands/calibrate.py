@@ -115,7 +115,7 @@ def _sets(seeds: str, fresh: str) -> dict[str, str]:
 def _print(
     business: Business, changed: Mapping[str, Any], judged: Mapping[str, list[Verdict]]
 ) -> None:
-    console = Console(highlight=False)
+    console = Console(markup=False, emoji=False, highlight=False)
     scenario: Scenario = business.scenario
     console.print(f"Scenario {scenario.name}, map {business.roadmap.name}, {business.days} days")
     for key, value in changed.items():

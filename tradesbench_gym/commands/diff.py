@@ -108,7 +108,7 @@ def _print(
 ) -> None:
     first = next(event for event in (found.left, found.right) if event is not None)
     date = f" ({business.clock_text(first.at)})" if business else ""
-    console = Console(highlight=False)
+    console = Console(markup=False, emoji=False, highlight=False)
     console.print(
         f"The runs part after {found.place:,} events of {counts[0]:,} and {counts[1]:,}{date}.",
         markup=False,

@@ -55,7 +55,7 @@ class Onlooker:
         from tradesbench_gym.harness.days import Watch
 
         self._quiet = quiet
-        self._console = Console(stderr=True, highlight=False)
+        self._console = Console(markup=False, emoji=False, stderr=True, highlight=False)
         live = self._console.is_terminal and not self._console.is_dumb_terminal and not quiet
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
@@ -119,7 +119,7 @@ def _width(name: str) -> int:
 
 def print_summary(folder: Path, manifest: Manifest) -> None:
     """What a run came to, or where it stands."""
-    console = Console(highlight=False)
+    console = Console(markup=False, emoji=False, highlight=False)
     who = manifest.agent.name.value
     if manifest.model is not None:
         who = f"{who} with {manifest.model.name}"

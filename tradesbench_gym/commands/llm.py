@@ -116,7 +116,9 @@ def llm(
     if as_json:
         typer.echo(json.dumps(found, indent=2))
     else:
-        llm_results.print_results(business, model, begun, oracle, Console(highlight=False))
+        llm_results.print_results(
+            business, model, begun, oracle, Console(markup=False, emoji=False, highlight=False)
+        )
     typer.echo(f"Transcripts and results: {folder}", err=True)
     _exit(stopped)
 
@@ -139,7 +141,7 @@ def _play(
     max_calls: int | None,
 ) -> BaseException | None:
     """Play run after run; what ended that before its time, if anything did."""
-    console = Console(stderr=True, highlight=False)
+    console = Console(markup=False, emoji=False, stderr=True, highlight=False)
     try:
         with _Watch(console, env, runs) as watch:
             endpoint.waits = watch.waits

@@ -135,7 +135,7 @@ class _Terminal:
         typer.echo(text, err=self._error)
 
     def show(self, picture: RenderableType) -> None:
-        Console(stderr=self._error).print(picture)
+        Console(markup=False, emoji=False, stderr=self._error).print(picture)
 
     def ask(self) -> str | None:
         """The next line; None at the end of what there is to read."""

@@ -245,7 +245,7 @@ def _unwritable(path: Path, reason: str) -> TradesBenchError:
 
 
 def _print(page: Iterator[RenderableType]) -> None:
-    console = Console(highlight=False)
+    console = Console(markup=False, emoji=False, highlight=False)
     for place, piece in enumerate(page):
         if place:
             console.print()
@@ -254,7 +254,7 @@ def _print(page: Iterator[RenderableType]) -> None:
 
 @contextmanager
 def _bar(word: str, count: Any) -> Iterator[tuple[Progress, Any]]:
-    console = Console(stderr=True)
+    console = Console(markup=False, emoji=False, stderr=True)
     columns = (TextColumn(word), BarColumn(), count, TimeRemainingColumn())
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal

@@ -43,7 +43,7 @@ def replay(
     Example: tradesbench replay run5.sqlite --from 40 --to 60 --no-live
     """
     shown = _between(replay_file(file, map=map_name), first, _LAST if last is None else last)
-    console = Console(highlight=False)
+    console = Console(markup=False, emoji=False, highlight=False)
     if as_json:
         for step in shown:
             typer.echo(json.dumps(_plain(step)))

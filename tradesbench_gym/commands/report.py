@@ -50,7 +50,7 @@ def report(
     """
     _check_output(output)
     found = read_runs(runs, map_name)
-    page = render(found, most=detailed).encode()
+    page = render(found, most=detailed).encode(errors="replace")  # a file's name may be any bytes
     _write(output, page)
     if as_json:
         plain = {"file": str(output), "bytes": len(page), "runs": [_plain(run) for run in found]}

@@ -45,7 +45,7 @@ def results(
         }
         typer.echo(json.dumps(said, indent=2))
     else:
-        print_results(Console(highlight=False), groups)
+        print_results(Console(markup=False, emoji=False, highlight=False), groups)
 
 
 def _once(folders: list[Path]) -> list[Path]:

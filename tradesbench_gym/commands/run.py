@@ -108,7 +108,7 @@ def _play(
     if quiet:
         play_by_day(simulation, decide, lambda _day: None)
         return True
-    console = Console()
+    console = Console(markup=False, emoji=False)
     if console.is_terminal and not console.is_dumb_terminal and not no_live:
         play_live(simulation, decide, speed, console)
         return False

@@ -40,7 +40,7 @@ def verify(
     from tradesbench_gym.harness.results import prove
 
     lines: list[Line] = []
-    console = Console(highlight=False)
+    console = Console(markup=False, emoji=False, highlight=False)
     for line in prove(folder, known_map=map_name, digest=digest):
         lines.append(line)
         if not as_json:

@@ -219,6 +219,8 @@ def read_manifest(path: Path) -> Manifest:
         HarnessError: there is none, or it is none.
 
     """
+    if path.exists():
+        check_plain(path)
     try:
         return Manifest.model_validate_json(path.read_bytes())
     except OSError as error:
@@ -236,6 +238,12 @@ def read_manifest(path: Path) -> Manifest:
             code="manifest",
             field="folder",
         ) from None
+
+
+def check_plain(path: Path) -> None:
+    """Raise HarnessError unless a file of a run's folder is one: of a pipe nobody sees the end."""
+    if not path.is_file():
+        raise HarnessError(f"{path} is not a regular file", code="file", field="folder")
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:

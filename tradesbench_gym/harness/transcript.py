@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from tradesbench_gym.harness.manifest import HarnessError, now
+from tradesbench_gym.harness.manifest import FaultPart, HarnessError, check_plain, now
 
 LONGEST_TEXT = 100_000
 """Characters of one text that are kept."""
@@ -50,6 +50,8 @@ class Transcript:
 
     def __init__(self, path: Path, secrets: Sequence[str] = ()) -> None:
         self._secrets = tuple(one for one in secrets if one)
+        if path.exists():
+            check_plain(path)
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         self.past = list(self._mended(path))
 
@@ -106,6 +108,7 @@ def read_transcript(path: Path) -> Iterator[Record]:
     """The lines of a transcript, at rest or being written; none if there is none yet."""
     if not path.exists():
         return
+    check_plain(path)
     for number, line in enumerate(path.read_bytes().splitlines(keepends=True), 1):
         if line.endswith(b"\n"):
             yield _read(line, path, number)
@@ -123,13 +126,22 @@ def seconds_spent(records: Iterable[Record]) -> float:
 
 
 def _read(line: bytes, path: Path, number: int) -> Record:
+    damaged = HarnessError(
+        f"{path} is damaged: line {number} is no record", code="transcript", field="folder"
+    )
     try:
         said = json.loads(line)
-        return Record(said.pop("kind"), said.pop("at"), said)
-    except (ValueError, AttributeError, KeyError, TypeError):
-        raise HarnessError(
-            f"{path} is damaged: line {number} is no record", code="transcript", field="folder"
-        ) from None
+        record = Record(said.pop("kind"), said.pop("at"), said)
+        timed = datetime.fromisoformat(record.at).tzinfo is not None
+        # What every reader counts on must be there, and be what it is.
+        History([record])
+        if record.kind == "fault":
+            FaultPart.model_validate(said["fault"])
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+        raise damaged from None
+    if not timed:
+        raise damaged
+    return record
 
 
 def _plain(value: Any, depth: int = _DEEPEST) -> Any:

@@ -97,7 +97,7 @@ def build_from_extract(
     for label, number in built.counts.items():
         if number:
             typer.echo(f"  {number:>9,}  {label}")
-    Console().print(circuity_table(bands))
+    Console(markup=False, emoji=False).print(circuity_table(bands))
     typer.echo(about.attribution)
 
 
@@ -118,7 +118,7 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
+        console=Console(markup=False, emoji=False, stderr=True),
     ) as bars:
         tasks: dict[str, Any] = {}
 

@@ -14,6 +14,7 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from tradesbench_gym.errors import TradesBenchError
 from tradesbench_gym.roads.circuity import circuity
@@ -63,8 +64,8 @@ def info(
     if as_json:
         typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
         return
-    console = Console()
-    console.print(f"[bold]{road_map.about.title}[/bold] ({road_map.name})", highlight=False)
+    console = Console(markup=False, emoji=False)
+    console.print(Text.assemble((road_map.about.title, "bold"), f" ({road_map.name})"))
     lines = Table.grid(padding=(0, 2))
     lines.add_column(no_wrap=True)
     lines.add_column(overflow="fold")
@@ -164,7 +165,7 @@ def compare(
     if as_json:
         typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        console = Console()
+        console = Console(markup=False, emoji=False)
         console.print(comparison_table(facts))
         console.print(differences_text(facts["pairs"]), highlight=False)
     if picture is None:

@@ -134,6 +134,8 @@ class Reader:
             GatewayError: a line in the middle is damaged.
 
         """
+        if self.path.exists() and not self.path.is_file():  # of a pipe nobody sees the end
+            raise GatewayError(f"{self.path} is not a regular file", code="damaged", field="folder")
         try:
             file = self.path.open("rb")
         except FileNotFoundError:

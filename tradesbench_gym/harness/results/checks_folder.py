@@ -16,7 +16,7 @@ from tradesbench_gym.harness.gateway.journal import RAW, Reader
 from tradesbench_gym.harness.gateway.tally import Tally
 from tradesbench_gym.harness.gateway.usage import Tokens, cost_of
 from tradesbench_gym.harness.gateway.wire import Events, Reading
-from tradesbench_gym.harness.manifest import ModelPart, UsagePart
+from tradesbench_gym.harness.manifest import ModelPart, UsagePart, check_plain
 from tradesbench_gym.harness.results.evidence import Evidence, hold, holds
 from tradesbench_gym.harness.results.facts import prices_of
 from tradesbench_gym.harness.transcript import Occasion
@@ -157,6 +157,7 @@ def memory(seen: Evidence) -> str:
     )
     sizes = []
     for day, said in sorted(kept.items()):
+        check_plain(seen.folder.day_file(day))
         notes = seen.folder.day_file(day).read_bytes()
         where = f"memory/{seen.folder.day_file(day).name}"
         hold(said["bytes"], len(notes), f"the size of {where}")
