@@ -35,7 +35,6 @@ from tradesbench_gym.report.html.words import (
     zone_of,
 )
 
-_BAND = 1.0
 _TOP = 0.22
 _THICK, _THIN = 0.42, 0.16
 _FIRST_LANE, _LAST_LANE = -0.1, -0.42
@@ -53,7 +52,6 @@ _NOTHING: Final = {
     "xanchor": "left",
     "showarrow": False,
 }
-_DAY_MINUTES = 24 * 60
 _ROADS_SLOWED = (Condition.RAIN, Condition.STORM, Condition.WIND, Condition.EXTREME_HEAT)
 
 
