@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -189,3 +190,23 @@ def test_temporary_files_and_shared_memory_end_with_the_day(cell: IsolatedCell) 
     assert "No such file" in said(cell, "cat /tmp/a")
     assert not said(cell, f"ls -A /dev/shm {cell.home} | grep -v :$ | grep .")
     assert said(cell, "cat d") == "d\n"
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_what_may_be_read_is_reached_wherever_it_lies_and_whatever_our_umask(
+    place: Site, mask: int
+) -> None:
+    """As where root has set pi up in its own home, on a machine that gives nothing away."""
+    with tempfile.TemporaryDirectory(dir="/root", prefix=".tradesbench-test-") as home:
+        tool = Path(home, "share", "tool")
+        tool.mkdir(parents=True)
+        (tool / "hello").write_text("#!/bin/sh\necho hello\n", encoding="utf-8")
+        for one in (tool.parent, tool, tool / "hello"):
+            one.chmod(0o755)
+        before = os.umask(mask)
+        try:
+            with open_cell(place.workspace, place.doors, readable=(tool,)) as cell:
+                assert said(cell, f"{tool}/hello; echo mine > mine; cat mine") == "hello\nmine\n"
+                assert "denied" in said(cell, "ls /root")
+        finally:
+            os.umask(before)

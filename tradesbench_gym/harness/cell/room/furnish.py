@@ -45,6 +45,7 @@ _QUIET = kernel.NOSUID | kernel.NODEV
 
 def furnish(room: Room) -> None:
     """Build the root of a room and move into it, in a mount namespace made for it."""
+    os.umask(0o022)  # whatever our user's is: an agent must find its way
     kernel.mount("none", "/", None, kernel.REC | kernel.PRIVATE)
     if not room.walls.files:
         return
@@ -116,7 +117,8 @@ def _show_system() -> None:
             _show(f"/{name}", f"/{name}", kernel.RDONLY | _QUIET)
     for name in ("etc", "root", "run", "var"):
         Path(_NEW, name).mkdir()
-    Path(_NEW, "root").chmod(0o700)
+    # An agent may go through it, to what may be shown further in: pi, where root has set it up.
+    Path(_NEW, "root").chmod(0o711)
 
 
 def _write_etc(room: Room) -> None:
