@@ -81,6 +81,8 @@ def _table(members: list[dict[str, Any]]) -> str:
         figures = [stats["min"], stats["median"]]
         told = [f"{steps / figure:,.0f}" if steps else duration(figure) for figure in figures]
         rows.append(f"| {_label(one)} | {' | '.join(told)} |")
+        for name, (best, usual) in one["extra_info"].get("beside", {}).items():
+            rows.append(f"| {name} | {(steps or 1) / best:,.0f} | {(steps or 1) / usual:,.0f} |")
     return "\n".join(rows)
 
 
