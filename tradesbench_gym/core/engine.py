@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tradesbench_gym.core.codes import Activity, CallState, Kind, Phase, Refusal, Stop, code
-from tradesbench_gym.core.jit import inlined, kernel, rule
+from tradesbench_gym.core.jit import kernel, rule
 from tradesbench_gym.core.layout import DAY_SECONDS, LOG_EVENTS, LOG_ROOM, NONE, Int, Record
 from tradesbench_gym.core.log import emit
 from tradesbench_gym.core.rules.calendar import refusal
@@ -138,7 +138,7 @@ def advance(runs: Runs, i: Int, params: Runs, pool: Pool, metres: Metres, logs: 
     return stop
 
 
-@inlined
+@rule
 def advance_run(run: Record, p: Record, metres: Metres, log: Record) -> np.int64:
     """`advance` for callers inside kernels, who `look_up` the caller before anybody sees him."""
     run["phoned"] = NONE
@@ -154,7 +154,7 @@ def advance_run(run: Record, p: Record, metres: Metres, log: Record) -> np.int64
             return stop
 
 
-@inlined
+@rule
 def _one_thing(run: Record, p: Record, metres: Metres, log: Record) -> np.int64:
     """Do the one thing that comes next; the stop it is worth, or 0."""
     if run["phase"] == _NIGHT:
@@ -183,7 +183,7 @@ def _one_thing(run: Record, p: Record, metres: Metres, log: Record) -> np.int64:
     return np.int64(0)
 
 
-@inlined
+@rule
 def _next_morning(run: Record, p: Record, log: Record) -> np.int64:
     if run["days"][run["day"]]["closed_at"] >= 0:  # all night the closed day is the present one
         if run["day"] + 1 >= p["handbook"]["days"]:
@@ -199,7 +199,7 @@ def _next_morning(run: Record, p: Record, log: Record) -> np.int64:
     return np.int64(_DAY_OPENED)
 
 
-@inlined
+@rule
 def _next_due(run: Record, p: Record) -> tuple[np.int64, np.int64, np.int64]:
     """When, what and whose is next: the earliest, and in one second the order of this module's
     first paragraph.
@@ -221,7 +221,7 @@ def _next_due(run: Record, p: Record) -> tuple[np.int64, np.int64, np.int64]:
     return at, what, which
 
 
-@inlined
+@rule
 def _next_technician(run: Record, book: Record) -> tuple[np.int64, np.int64]:
     soonest, who = np.int64(NEVER), NONE
     for technician in range(np.int64(book["technicians"])):
@@ -231,7 +231,7 @@ def _next_technician(run: Record, book: Record) -> tuple[np.int64, np.int64]:
     return soonest, who
 
 
-@inlined
+@rule
 def _move(run: Record, p: Record, metres: Metres, log: Record, technician: Int) -> None:
     activity = run["technicians"][technician]["activity"]
     if activity == _DRIVING:
@@ -273,7 +273,7 @@ def _cancelling(run: Record) -> np.int64:
     return number
 
 
-@inlined
+@rule
 def _reconsider(run: Record, p: Record, metres: Metres, log: Record, technician: Int) -> None:
     """A technician who is free or waits decides anew; one who drives or works does not."""
     activity = run["technicians"][technician]["activity"]
@@ -312,7 +312,7 @@ def offer(
     return offer_to_run(runs[i], params[0], metres, logs[i], technician, ahead, window)
 
 
-@inlined
+@rule
 def offer_to_run(
     run: Record, p: Record, metres: Metres, log: Record, technician: Int, ahead: Int, window: Int
 ) -> np.int64:
@@ -338,7 +338,7 @@ def offer_to_run(
     return np.int64(ACCEPTED)
 
 
-@inlined
+@rule
 def _book(run: Record, p: Record, metres: Metres, log: Record, number: Int) -> None:
     call = run["calls"][number]
     call["state"] = BOOKED
@@ -361,7 +361,7 @@ def turn_away(runs: Runs, i: Int, logs: Runs, answered: Int) -> np.int64:
     return turn_away_in_run(runs[i], logs[i], answered)
 
 
-@inlined
+@rule
 def turn_away_in_run(run: Record, log: Record, answered: Int) -> np.int64:
     """`turn_away` for callers inside kernels."""
     number = np.int64(run["line"])
