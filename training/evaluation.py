@@ -18,11 +18,10 @@ from tradesbench_gym.company.play import play
 from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.policies.load import load_policy
 from tradesbench_gym.policies.network import Network
+from tradesbench_gym.report.pairing import interval
 from tradesbench_gym.training.candidates import CandidateBatch
 
 Cents = npt.NDArray[np.int64]
-_RESAMPLES = 10_000
-_LEVEL = 95
 
 
 @dataclass(frozen=True)
@@ -68,23 +67,10 @@ def make_batch(count: int, *, threads: int | None = 1, **arguments: Any) -> Cand
     return CandidateBatch(env)
 
 
-def interval(differences: npt.NDArray[np.float64], seed: int = 0) -> tuple[float, float]:
-    """The 95 % bootstrap interval of a mean.
-
-    >>> interval(np.array([5.0, 5.0, 5.0]))
-    (5.0, 5.0)
-    """
-    random = np.random.default_rng(seed)
-    count = len(differences)
-    means = differences[random.integers(0, count, (_RESAMPLES, count))].mean(1)
-    low, high = np.percentile(means, [(100 - _LEVEL) / 2, (100 + _LEVEL) / 2])
-    return float(low), float(high)
-
-
 def compare(profits: Cents, others: Cents, bankrupt: int) -> Comparison:
     """Compare profits of the same runs, in cents."""
     differences = (profits - others) / 100.0
-    low, high = interval(differences)
+    low, high = interval(differences.tolist())
     return Comparison(
         len(profits),
         float(profits.mean()) / 100.0,

@@ -188,10 +188,11 @@ def test_with_the_oracles_numbers_the_rule_is_the_oracle_where_the_margin_is_kep
 
 
 def test_the_interval_of_a_mean_holds_it() -> None:
-    from tradesbench_gym.training.evaluation import compare, interval
+    from tradesbench_gym.report.pairing import interval
+    from tradesbench_gym.training.evaluation import compare
 
     differences = np.random.default_rng(1).normal(100, 50, 400)
-    low, high = interval(differences)
+    low, high = interval(differences.tolist())
     # 50 / sqrt(400) = 2.5, and 1.96 of it on each side.
     assert high - low == pytest.approx(2 * 1.96 * 2.5, rel=0.15)
     assert low < differences.mean() < high
