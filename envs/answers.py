@@ -13,7 +13,7 @@ from tradesbench_gym.company.business import Business
 from tradesbench_gym.company.play import Results
 from tradesbench_gym.company.refusals import booking_error
 from tradesbench_gym.core.codes import Refusal
-from tradesbench_gym.core.step import NO_ANSWER, REFUSALS
+from tradesbench_gym.core.step import NO_ANSWER, REFUSALS, refusal_number
 from tradesbench_gym.envs.asking import unknown_answer
 from tradesbench_gym.errors import ActionError, TradesBenchError
 
@@ -22,6 +22,8 @@ ANSWERS = ("none", "rejected", "declined", "accepted")
 _FIRST_ROOM = 1024
 
 _TOLD = ("code", "message", "field")
+
+Whole = npt.NDArray[np.int64]
 
 
 class Refused:
@@ -34,55 +36,49 @@ class Refused:
     def __init__(self, business: Business) -> None:
         self._business = business
         book = business.handbook
-        # What can be asked for in the spaces can be numbered, and found for a whole batch at once.
-        self._sizes = (
-            REFUSALS * business.days,
-            *(int(book[name]) for name in ("technicians", "booking_days", "windows")),
+        technicians, days, windows = (
+            int(book[name]) for name in ("technicians", "booking_days", "windows")
         )
-        self._row_of = np.zeros(math.prod(self._sizes), np.int32)
+        self._sizes = technicians, days, windows
+        # What is asked for within these has a number, found for a whole batch at once. The last
+        # place stays empty: no offer of accept 1 has it.
+        numbers = REFUSALS * business.days * math.prod(self._sizes)
+        self._row_of = np.zeros(numbers, np.int32)
         # Row 0 tells nothing: of what was let out, and of what nobody has asked for yet.
         self._kept = [np.full(_FIRST_ROOM, None, object) for _ in _TOLD]
         self._count = 1
 
     def told(self, answer: int, action: Sequence[int]) -> dict[str, str | None]:
         """Code, sentence and field for an answer below zero to four numbers; the caller's own."""
-        key, usual = 0, action[0] == 1
-        for number, size in zip((-answer, *action[1:]), self._sizes, strict=True):
-            usual = usual and 0 <= number < size
-            key = key * size + number
-        if not usual:
+        number = refusal_number(self._sizes, answer, action)
+        if number < 0:
             return dict(zip(_TOLD, self._put(answer, action), strict=True))
-        row = self._row(key, answer, action)
+        row = self._row(int(number), answer, action)
         return {name: column[row] for name, column in zip(_TOLD, self._kept, strict=True)}
 
     def told_many(
-        self, which: npt.NDArray[np.bool_], answers: npt.NDArray[Any], actions: npt.NDArray[Any]
+        self, numbers: Whole, answers: Whole, actions: Whole
     ) -> dict[str, npt.NDArray[Any]]:
-        """`told` for a batch, as arrays with an entry for each run; None where it was let out."""
-        places = np.flatnonzero(which)
-        asked, usual = actions[places], actions[places, 0] == 1
-        keys = np.zeros(len(places), np.int64)
-        for numbers, size in zip((-answers[places], *asked.T[1:]), self._sizes, strict=True):
-            usual &= numbers.view(np.uint64) < size
-            keys = keys * size + numbers
-        rows = self._row_of[np.where(usual, keys, 0)]
-        for i in np.flatnonzero(usual & (rows == 0)).tolist():
-            rows[i] = self._row(int(keys[i]), int(answers[places[i]]), asked[i].tolist())
-        index = np.zeros(len(which), np.int32)
-        index[places] = np.where(usual, rows, 0)
-        found: dict[str, npt.NDArray[Any]] = {}
-        for name, column in zip(_TOLD, self._kept, strict=True):
-            found[name], found[f"_{name}"] = column[index], which.copy()
-        for i in places[~usual].tolist():
+        """`told` for a batch with the `refusal_number` of each, 0 where it was let out: arrays with
+        an entry for each run, None for those.
+        """
+        rows, outside = self._row_of[numbers], []
+        for i in np.flatnonzero((rows == 0) & (numbers != 0)).tolist():
+            if numbers[i] < 0:
+                outside.append(i)
+            else:
+                rows[i] = self._row(int(numbers[i]), int(answers[i]), actions[i].tolist())
+        found = {name: column[rows] for name, column in zip(_TOLD, self._kept, strict=True)}
+        for i in outside:
             for name, value in zip(_TOLD, self._put(int(answers[i]), actions[i]), strict=True):
                 found[name][i] = value
         return found
 
-    def _row(self, key: int, answer: int, action: Sequence[int]) -> int:
+    def _row(self, number: int, answer: int, action: Sequence[int]) -> int:
         """Where what is told of an answer with a number stands."""
-        row = int(self._row_of[key])
+        row = int(self._row_of[number])
         if row == 0:
-            row = self._row_of[key] = self._count
+            row = self._row_of[number] = self._count
             self._count += 1
             if row == len(self._kept[0]):
                 room = np.full(row, None, object)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
@@ -23,9 +24,10 @@ from tradesbench_gym.core.tally import COLUMNS, tally
 
 LEAST_SLICE = 64
 """Runs for which another thread is worth waking."""
+_ROUNDS = 4
+"""Slices a thread plays in a step, so that none waits long for one whose runs took more time."""
 
 # As any function: a checker cannot count arguments given as tuples.
-_begin: Callable[..., None] = batch.begin
 _step: Callable[..., None] = batch.step
 
 Flags = npt.NDArray[np.bool_]
@@ -42,7 +44,8 @@ class Slices:
 
     Attributes:
         runs: the whole states, dtype RUN, shape (count,).
-        answers, stops, cents: of the last step of each run, int64, shape (count,).
+        outcomes: of the last step of each run, dtype OUTCOME, shape (count,).
+        seeds: of the next run to be begun in each place, uint64, shape (count,).
 
     """
 
@@ -53,61 +56,78 @@ class Slices:
         start(self.runs, 0, business.params, np.uint64(0), np.uint64(0))
         content = self.runs.view(np.uint8).reshape(count, -1)
         content[1:] = content[0]
-        self.answers, self.stops, self.cents = (np.zeros(count, np.int64) for _ in range(3))
+        self.outcomes = np.zeros(count, batch.OUTCOME)
+        self.seeds = np.zeros(count, np.uint64)
         self._threads = max(1, min(threads, count // LEAST_SLICE))
         self._open()
 
     def _open(self) -> None:
-        edges = np.linspace(0, len(self.runs), self._threads + 1).astype(int).tolist()
+        count = len(self.runs)
+        slices = 1 if self._threads == 1 else min(_ROUNDS * self._threads, count // LEAST_SLICE)
+        edges = np.linspace(0, count, slices + 1).astype(int).tolist()
         self._edges = list(itertools.pairwise(edges))
-        # Each slice has a log and a desk to itself, which it uses for run after run.
-        self._logs = [np.zeros(1, LOG) for _ in self._edges]
-        self._desks = [self.business.new_desks() for _ in self._edges]
+        # Each thread has a log and a desk to itself, which it uses for run after run.
+        self._logs = [np.zeros(1, LOG) for _ in range(self._threads)]
+        self._desks = [self.business.new_desks() for _ in range(self._threads)]
         self._pool: ThreadPoolExecutor | None = None
         self._process = os.getpid()
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("business", "runs", "answers", "stops", "cents", "_threads")
+        kept = ("business", "runs", "outcomes", "seeds", "_threads")
         return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._open()
 
-    def begin(
+    def begin(self, chosen: Flags, salt: np.uint64, where: Whole, words: Any) -> None:
+        """Begin the chosen runs anew."""
+        tasks = np.where(chosen, batch.BEGIN, batch.LEAVE)
+        nothing = np.empty((0, 4), np.int64), np.empty(0), np.empty(0, np.bool_)
+        self._play(tasks, salt, where, words, *nothing)
+
+    def step(
+        self, fresh: Flags, actions: Whole, where: Whole, words: Any
+    ) -> tuple[npt.NDArray[np.float64], Flags]:
+        """Begin the fresh runs anew as open ones; answer the call of all others and play on.
+
+        Returns each run's reward in dollars and whether it has ended; 0 and False of the fresh.
+        """
+        tasks = np.where(fresh, batch.BEGIN, batch.ANSWER)
+        rewards, ended = np.zeros(len(fresh)), np.zeros(len(fresh), np.bool_)
+        self._play(tasks, np.uint64(0), where, words, actions, rewards, ended)
+        return rewards, ended
+
+    def _play(
         self,
-        chosen: Flags,
-        seeds: npt.NDArray[np.uint64],
+        tasks: npt.NDArray[np.int8],
         salt: np.uint64,
         where: Whole,
         words: Any,
+        actions: Whole,
+        rewards: npt.NDArray[np.float64],
+        ended: Flags,
     ) -> None:
-        """Begin the chosen runs anew; see `core.batch.begin`."""
-        run_arrays, outcome = (
-            self._arrays(),
-            (where, self.business.masks, words, self.stops, self.cents),
-        )
+        """See `core.batch.step`."""
+        b, waiting = self.business, deque(self._edges)
+        arrays = b.params, b.pool, b.metres
+        rest = self.seeds, salt, actions, where, b.masks, words, self.outcomes, rewards, ended
 
-        def one(log: Any, desk: Any, first: int, until: int) -> None:
-            _begin(self.runs, chosen, first, until, *run_arrays, log, desk, seeds, salt, *outcome)
+        def some(log: Any, desk: Any) -> None:
+            while True:
+                try:
+                    first, until = waiting.popleft()
+                except IndexError:
+                    return
+                _step(self.runs, tasks, first, until, *arrays, log, desk, *rest)
 
-        self._each(one)
-        self.answers[chosen] = REFUSED
-
-    def step(self, chosen: Flags, actions: Whole, where: Whole, words: Any) -> None:
-        """Answer and play on in the chosen runs; see `core.batch.step`."""
-        run_arrays = self._arrays()
-        outcome = (where, self.business.masks, words, self.answers, self.stops, self.cents)
-
-        def one(log: Any, desk: Any, first: int, until: int) -> None:
-            _step(self.runs, chosen, first, until, *run_arrays, log, desk, actions, *outcome)
-
-        self._each(one)
+        self._in_threads(some)
 
     def show(self, chosen: Flags, where: Whole, words: Any) -> None:
         """Write what the chosen runs show now; see `core.batch.show`."""
-        lasts = np.maximum(self.answers, REFUSED)
-        batch.show(self.runs, chosen, self._desks[0], lasts, where, self.business.masks, words)
+        lasts = np.maximum(self.outcomes["answer"], REFUSED)
+        arrays = self.business.pool, self._desks[0], lasts, where, self.business.masks, words
+        batch.show(self.runs, chosen, *arrays)
 
     def desk(self, i: int) -> npt.NDArray[np.void]:
         """What the dispatcher of run i may know now."""
@@ -143,21 +163,17 @@ class Slices:
             self._pool.shutdown()
         self._pool = None
 
-    def _arrays(self) -> tuple[Any, ...]:
-        b = self.business
-        return b.params, b.pool, b.metres
-
-    def _each(self, one: Callable[[Any, Any, int, int], None]) -> None:
-        slices = list(zip(self._logs, self._desks, *zip(*self._edges, strict=True), strict=True))
-        if len(slices) == 1:
-            one(*slices[0])
+    def _in_threads(self, some: Callable[[Any, Any], None]) -> None:
+        own, *others = zip(self._logs, self._desks, strict=True)
+        if not others:
+            some(*own)
             return
         if self._pool is None or self._process != os.getpid():  # threads do not live in a fork
             self._pool, self._process = ThreadPoolExecutor(self._threads - 1), os.getpid()
-        others = [self._pool.submit(one, *piece) for piece in slices[1:]]
+        helping = [self._pool.submit(some, *other) for other in others]
         try:
-            one(*slices[0])
+            some(*own)
         finally:
-            wait(others)  # whatever happens, nobody plays on behind the caller's back
-        for other in others:
-            other.result()
+            wait(helping)  # whatever happens, nobody plays on behind the caller's back
+        for one in helping:
+            one.result()

@@ -20,14 +20,12 @@ from tradesbench_gym.core.view import Desk
 from tradesbench_gym.envs.answers import ANSWERS, Refused, figures
 from tradesbench_gym.envs.asking import as_action, check_choice, salt_of, unknown_answer
 from tradesbench_gym.envs.blocks import Block, Blocks
+from tradesbench_gym.envs.numbering import FIRST_OPEN_RUN, LAST_OPEN_RUN
 from tradesbench_gym.envs.showing import Shown, showing
 from tradesbench_gym.envs.spaces import action_space, observation_space, shape_of
 from tradesbench_gym.envs.state import Loop, pack, unpack
 from tradesbench_gym.errors import ActionError, TradesBenchError
 
-FIRST_OPEN_RUN = 10_000
-"""Runs drawn without a seed are numbered from here up, so that none lands on a benchmark seed."""
-LAST_OPEN_RUN = 2**31
 OBSERVATIONS = ("desk", "planned")
 CONTINUE = np.zeros(0, np.int64)
 """In place of an action: give no answer, only play on."""

@@ -10,14 +10,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
-from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from tradesbench_gym.company.business import Business, open_business
 from tradesbench_gym.company.simulation import as_word
-from tradesbench_gym.core.codes import Stop
-from tradesbench_gym.core.step import REJECTED
+from tradesbench_gym.core.batch import NOT_TOLD
 from tradesbench_gym.core.tally import COLUMNS
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.envs.answers import ANSWERS, Refused
@@ -30,23 +28,16 @@ from tradesbench_gym.envs.asking import (
     salt_of,
 )
 from tradesbench_gym.envs.blocks import Block, Blocks
+from tradesbench_gym.envs.numbering import Numbering
 from tradesbench_gym.envs.showing import Shown, showing
 from tradesbench_gym.envs.slices import Slices
 from tradesbench_gym.envs.spaces import action_space, observation_space, shape_of
-from tradesbench_gym.envs.trades_env import (
-    FIRST_OPEN_RUN,
-    LAST_OPEN_RUN,
-    OBSERVATIONS,
-    TradesEnv,
-)
+from tradesbench_gym.envs.trades_env import OBSERVATIONS, TradesEnv
 from tradesbench_gym.errors import ActionError
 
 Observation = dict[str, npt.NDArray[Any]]
 Flags = npt.NDArray[np.bool_]
 _ANSWERS = np.array([*ANSWERS, None], object)
-_CENTS = 100.0
-_ENDED = int(Stop.ENDED)
-_NOTHING = len(ANSWERS)
 _OPEN = np.uint64(0)
 _NO_INT64 = 2**63
 
@@ -110,10 +101,8 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
         self._showing = showing(business, render_mode, rate)
         self._refused = Refused(business)
         self._block: Block | None = None
-        self._seeds = np.zeros(num_envs, np.uint64)
-        self._carried = np.zeros(num_envs, np.int64)
         self._begun, self._ended, self._named = (np.zeros(num_envs, np.bool_) for _ in range(3))
-        self._randoms: list[np.random.Generator | int | None] = [None] * num_envs
+        self._numbering = Numbering(num_envs)
 
     # -- Gymnasium --
 
@@ -144,7 +133,8 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
             number = seeds[i]
             self._named[i] = number is not None
             if number is not None:
-                self._randoms[i] = self._seeds[i] = number
+                self._slices.seeds[i] = number
+                self._numbering.begin(i, number)
         self._begun |= chosen
         self._ended &= ~chosen
         block = self._next_block()
@@ -169,31 +159,26 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
             self.autoreset_mode is AutoresetMode.DISABLED and self._ended.any()
         ):
             self._ask_for_reset()
-        playing = ~self._ended
+        fresh, playing = self._ended, ~self._ended
         if self.strict:
             self._refuse_if_wrong(chosen, playing)
         block = self._next_block()
-        fresh = self._ended
-        if fresh.any():
-            self._begin(fresh, block)
-        self._slices.step(playing, chosen, self._blocks.where, block.words)
-        cents = np.where(playing, self._slices.cents + self._carried, 0)
-        self._carried[playing] = 0
-        ended = playing & (self._slices.stops == _ENDED)
+        self._draw_seeds(fresh)
+        rewards, ended = self._slices.step(fresh, chosen, self._blocks.where, block.words)
         self._ended = ended
-        going = playing
-        final: dict[str, Any] = {}
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and ended.any():
-            going = playing & ~ended
-            final = self._final(ended, block, chosen)
+        any_ended = bool(ended.any())
+        at_once = any_ended and self.autoreset_mode is AutoresetMode.SAME_STEP
+        told = self._told(~ended if at_once else playing, chosen)
+        if at_once:
+            told |= self._final(ended, block, chosen)
             self._begin(ended, block)
             self._ended = np.zeros(self.num_envs, np.bool_)
-        info = self._info(self._begun, block) | self._told(going, chosen) | final
-        if going is playing and ended.any():
-            info |= self._results(ended)
+        elif any_ended:
+            told |= self._results(ended)
+        info = self._info(self._begun, block) | told
         return (
             block.observation(),
-            cents / _CENTS,
+            rewards,
             ended.copy(),
             np.zeros(self.num_envs, np.bool_),
             info,
@@ -251,19 +236,15 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
         return self.__dict__ | {"_block": None}
 
     def _begin(self, chosen: Flags, block: Block, salt: np.uint64 = _OPEN) -> None:
-        """Begin the chosen runs; those without a seed of their own draw it."""
-        for i in np.flatnonzero(chosen & ~self._named).tolist():
-            self._seeds[i] = self._random(i).integers(FIRST_OPEN_RUN, LAST_OPEN_RUN)
-        self._named[chosen] = False
-        self._slices.begin(chosen, self._seeds, salt, self._blocks.where, block.words)
-        self._carried[chosen] = self._slices.cents[chosen]
+        self._draw_seeds(chosen)
+        self._slices.begin(chosen, salt, self._blocks.where, block.words)
 
-    def _random(self, i: int) -> np.random.Generator:
-        """Environment i's own generator, made when it is first needed."""
-        made = self._randoms[i]
-        if not isinstance(made, np.random.Generator):
-            made = self._randoms[i] = seeding.np_random(made)[0]
-        return made
+    def _draw_seeds(self, chosen: Flags) -> None:
+        """Give the chosen runs that have no seed of their own a drawn one."""
+        unnamed = np.flatnonzero(chosen & ~self._named)
+        if len(unnamed):
+            self._slices.seeds[unnamed] = self._numbering.draw(unnamed)
+        self._named[chosen] = False
 
     def _ask_for_reset(self) -> None:
         which = int(np.flatnonzero(self._ended | ~self._begun)[0])
@@ -280,7 +261,7 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
     # -- infos, as Gymnasium's vector environments lay them out --
 
     def _info(self, shown: Flags, block: Block) -> dict[str, Any]:
-        seeds, mask = self._seeds.copy(), block.mask
+        seeds, mask = self._slices.seeds.copy(), block.mask
         if not shown.all():
             seeds[~shown], mask = 0, np.where(shown[:, None, None, None], mask, 0).astype(np.int8)
         numbers = seeds if seeds.max() >= _NO_INT64 else seeds.astype(np.int64)
@@ -289,12 +270,14 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
     def _told(self, which: Flags, chosen: npt.NDArray[np.int64]) -> dict[str, Any]:
         if not which.any():
             return {}
-        answers = self._slices.answers
-        words = _ANSWERS[np.where(which, np.maximum(answers, REJECTED), _NOTHING)]
-        told = _marked({"answer": words}, which)
-        wrong = which & (answers < 0)
-        if wrong.any():
-            told |= _marked({"error": self._refused.told_many(wrong, answers, chosen)}, wrong)
+        outcomes = self._slices.outcomes
+        said, numbers = outcomes["told"], outcomes["refused"]
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:  # some are told apart, see `_final`
+            said, numbers = np.where(which, said, NOT_TOLD), np.where(which, numbers, 0)
+        told = _marked({"answer": _ANSWERS[said]}, which)
+        if (wrong := numbers != 0).any():
+            errors = self._refused.told_many(numbers, outcomes["answer"], chosen)
+            told |= _marked({"error": _marked(errors, wrong)}, wrong)
         return told
 
     def _results(self, ended: Flags) -> dict[str, Any]:

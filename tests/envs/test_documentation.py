@@ -15,7 +15,7 @@ from tradesbench_gym.company.refusals import window_text
 from tradesbench_gym.core import parts as observed
 from tradesbench_gym.core.codes import Activity
 from tradesbench_gym.core.layout import FIELDS, MAX_CUSTOMER_TYPES, SIZE_CLASSES
-from tradesbench_gym.envs import TradesEnv, trades_env
+from tradesbench_gym.envs import TradesEnv, numbering, trades_env
 
 DOC = inspect.cleandoc(TradesEnv.__doc__ or "")
 PROSE = " ".join(DOC.split())
@@ -156,7 +156,7 @@ def test_the_defaults_of_the_scenario_are_as_documented(env: TradesEnv) -> None:
 
 
 def test_the_first_open_run_and_the_mask_are_as_documented(env: TradesEnv) -> None:
-    assert f"numbered {trades_env.FIRST_OPEN_RUN:,} or above" in PROSE
+    assert f"numbered {numbering.FIRST_OPEN_RUN:,} or above" in PROSE
     sizes = ", ".join(map(str, action_sizes(env)[1:].tolist()))
     assert f'`info["action_mask"]` holds the legal offers, int8, shape ({sizes})' in PROSE
 

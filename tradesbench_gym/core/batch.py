@@ -13,26 +13,51 @@ import numpy.typing as npt
 from tradesbench_gym.core.codes import Stop, code
 from tradesbench_gym.core.desk import fill_ahead
 from tradesbench_gym.core.engine import Metres, Runs, start_run
-from tradesbench_gym.core.jit import borrowed, fetch, inlined, kernel
+from tradesbench_gym.core.jit import borrowed, fetch, inlined, kernel, rule
 from tradesbench_gym.core.layout import NONE, Int, Record
 from tradesbench_gym.core.observe import Masks, copy_mask, write_out
 from tradesbench_gym.core.parts import Where, Words
 from tradesbench_gym.core.rules.calendar import refusal
 from tradesbench_gym.core.rules.calls import Pool, fetch_caller, look_up
-from tradesbench_gym.core.step import NO_ANSWER, REFUSED, answer_call, not_let_out, play_unseen
+from tradesbench_gym.core.step import (
+    NO_ANSWER,
+    REFUSED,
+    REJECTED,
+    answer_call,
+    not_let_out,
+    play_unseen,
+    refusal_number,
+)
 
 Whole = npt.NDArray[np.int64]
 Seeds = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
+Tasks = npt.NDArray[np.int8]
 
-_EVENTS_FULL = code(Stop.EVENTS_FULL)
+LEAVE, BEGIN, ANSWER = np.int8(0), np.int8(1), np.int8(2)
+"""What a step does with a run: nothing, begin it anew, or answer its call."""
+
+OUTCOME = np.dtype(
+    [
+        ("answer", "<i8"),  # as `core.step` tells it
+        ("told", "<i8"),  # the same for people: what was not let out is REJECTED, see NOT_TOLD
+        ("refused", "<i8"),  # its `refusal_number`; 0 where it was let out
+        ("carried", "<i8"),  # cents that the days before the first call cost: in the next reward
+    ]
+)
+"""What became of the last answer of each run."""
+NOT_TOLD = np.int64(4)
+"""Of a run that was begun anew: nothing was answered."""
+
+_EVENTS_FULL, _ENDED = code(Stop.EVENTS_FULL), code(Stop.ENDED)
 _ONE = np.int64(1)
+_CENTS = 100.0
 
 
 @kernel
-def begin(
+def step(
     runs: Runs,
-    chosen: Flags,
+    tasks: Tasks,
     first: Int,
     until: Int,
     params: Runs,
@@ -42,27 +67,90 @@ def begin(
     desk: Runs,
     seeds: Seeds,
     salt: np.uint64,
+    actions: Whole,
     where: Where,
     masks: Masks,
     words: Words,
-    stops: Whole,
-    cents: Whole,
+    outcomes: Runs,
+    rewards: npt.NDArray[np.float64],
+    ended: Flags,
 ) -> None:
-    """Begin the chosen runs of a slice anew, play each on to its first call, and write what it
-    shows, its stop and its change of cash until then.
+    """Do with each run of a slice what `tasks` says: begin it anew from its seed, or answer its
+    call with its row of `actions`, shape (runs, 4); play it on to its next call or its end, and
+    write what it shows and its outcome; of an answered one also its reward in dollars and whether
+    it has ended. `core.step.step` for many.
     """
     runs, params, pool, metres = borrowed(runs), borrowed(params), borrowed(pool), borrowed(metres)
     log, desk, where, words = borrowed(log), borrowed(desk), borrowed(where), borrowed(words)
-    masks = borrowed(masks)
+    masks, actions, outcomes = borrowed(masks), borrowed(actions), borrowed(outcomes)
+    rewards, ended = borrowed(rewards), borrowed(ended)
     for i in range(first, until):
-        if chosen[i]:
-            _wipe(runs, i)
-            run = runs[i]
-            start_run(run, params[0], seeds[i], salt)
-            before = np.int64(run["cash"])
-            stops[i] = _play_on(run, params[0], metres, log[0])
-            cents[i] = np.int64(run["cash"]) - before
-            _show(runs, i, pool, desk[0], np.int64(REFUSED), where, masks, words)
+        if tasks[i] == BEGIN:
+            _begin(runs, i, params[0], metres, log[0], seeds[i], salt, outcomes[i])
+            _show(runs, i, pool, desk[0], outcomes[i]["answer"], where, masks, words)
+    waits = NONE  # whose caller the map's memory is still coming for
+    for i in range(first, until):
+        _fetch_next(runs, i + 1, until)
+        if tasks[i] != ANSWER:
+            continue
+        cents, stop = _answer(runs[i], params[0], metres, log[0], actions[i], outcomes[i])
+        rewards[i], ended[i] = cents / _CENTS, stop == _ENDED
+        fetch_caller(runs[i], pool)
+        if waits >= 0:
+            _show(runs, waits, pool, desk[0], outcomes[waits]["answer"], where, masks, words)
+        waits = np.int64(i)
+    if waits >= 0:
+        _show(runs, waits, pool, desk[0], outcomes[waits]["answer"], where, masks, words)
+
+
+@rule
+def _begin(
+    runs: Runs,
+    i: Int,
+    p: Record,
+    metres: Metres,
+    log: Record,
+    seed: np.uint64,
+    salt: np.uint64,
+    outcome: Record,
+) -> None:
+    """Begin a run anew and play it on to its first call."""
+    _wipe(runs, i)
+    run = runs[i]
+    start_run(run, p, seed, salt)
+    before = np.int64(run["cash"])
+    _play_on(run, p, metres, log)
+    outcome["answer"] = REFUSED
+    outcome["told"] = NOT_TOLD
+    outcome["refused"] = 0
+    outcome["carried"] = np.int64(run["cash"]) - before
+
+
+@inlined
+def _answer(
+    run: Record, p: Record, metres: Metres, log: Record, action: Whole, outcome: Record
+) -> tuple[np.int64, np.int64]:
+    """Answer the call of a run and play it on to the next: the change of cash in cents since the
+    last answer, and the stop.
+    """
+    before = np.int64(run["cash"]) - np.int64(outcome["carried"])
+    log["count"] = 0
+    answer = np.int64(REFUSED)
+    if run["line"] >= 0:  # a run may end before its first call, and has a step even so
+        answer = answer_call(run, p, metres, log, action)
+    stop = _play_on(run, p, metres, log)
+    outcome["answer"] = answer
+    outcome["told"] = max(answer, np.int64(REJECTED))
+    outcome["refused"] = _refusal(p["handbook"], answer, action) if answer < 0 else 0
+    outcome["carried"] = 0
+    return np.int64(run["cash"]) - before, stop
+
+
+@rule
+def _refusal(book: Record, answer: Int, action: Whole) -> np.int64:
+    technicians, days = np.int64(book["technicians"]), np.int64(book["booking_days"])
+    sizes = (technicians, days, np.int64(book["windows"]))
+    return np.int64(refusal_number(sizes, answer, action))
 
 
 @inlined
@@ -72,52 +160,6 @@ def _wipe(runs: Runs, i: Int) -> None:
     start = np.int64(i) * size
     unused = (calls.shape[0] - np.int64(runs[i]["n_calls"])) * np.int64(calls.itemsize)
     runs.view(np.uint8)[start : start + size - unused] = 0
-
-
-@kernel
-def step(
-    runs: Runs,
-    chosen: Flags,
-    first: Int,
-    until: Int,
-    params: Runs,
-    pool: Pool,
-    metres: Metres,
-    log: Runs,
-    desk: Runs,
-    actions: Whole,
-    where: Where,
-    masks: Masks,
-    words: Words,
-    answers: Whole,
-    stops: Whole,
-    cents: Whole,
-) -> None:
-    """Answer the call of each chosen run of a slice with its row of `actions`, shape (runs, 4), and
-    play on: `core.step.step` for many.
-    """
-    runs, params, pool, metres = borrowed(runs), borrowed(params), borrowed(pool), borrowed(metres)
-    log, desk, where, words = borrowed(log), borrowed(desk), borrowed(where), borrowed(words)
-    masks = borrowed(masks)
-    actions = borrowed(actions)
-    waits = NONE  # whose caller the map's memory is still coming for
-    for i in range(first, until):
-        _fetch_next(runs, i + 1, until)
-        if chosen[i]:
-            run = runs[i]
-            before = np.int64(run["cash"])
-            log[0]["count"] = 0
-            answers[i] = REFUSED
-            if run["line"] >= 0:  # a run may end before its first call, and has a step even so
-                answers[i] = answer_call(run, params[0], metres, log[0], actions[i])
-            stops[i] = _play_on(run, params[0], metres, log[0])
-            cents[i] = np.int64(run["cash"]) - before
-            fetch_caller(run, pool)
-            if waits >= 0:
-                _show(runs, waits, pool, desk[0], answers[waits], where, masks, words)
-            waits = np.int64(i)
-    if waits >= 0:
-        _show(runs, waits, pool, desk[0], answers[waits], where, masks, words)
 
 
 @inlined
@@ -169,6 +211,7 @@ def _play_on(run: Record, p: Record, metres: Metres, log: Record) -> np.int64:
 def show(
     runs: Runs,
     chosen: Flags,
+    pool: Pool,
     desk: Runs,
     lasts: Whole,
     where: Where,
@@ -176,12 +219,12 @@ def show(
     words: Words,
 ) -> None:
     """Write what the chosen runs show now."""
-    runs, desk, where, words = borrowed(runs), borrowed(desk), borrowed(where), borrowed(words)
+    runs, pool, desk = borrowed(runs), borrowed(pool), borrowed(desk)
+    where, words = borrowed(where), borrowed(words)
     for i in range(runs.shape[0]):
         _fetch_next(runs, np.int64(i) + 1, np.int64(runs.shape[0]))
         if chosen[i]:
-            fill_ahead(runs[i], desk[0])
-            write_out(desk[0], lasts[i], where, masks, np.int64(runs.shape[0]), i, words)
+            _show(runs, i, pool, desk[0], lasts[i], where, masks, words)
 
 
 @kernel

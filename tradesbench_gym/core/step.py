@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -17,7 +19,7 @@ from tradesbench_gym.core.engine import (
     turn_away_in_run,
 )
 from tradesbench_gym.core.jit import borrowed, inlined, kernel
-from tradesbench_gym.core.layout import Int, Record
+from tradesbench_gym.core.layout import NONE, Int, Record
 from tradesbench_gym.core.observe import Masks, write_out
 from tradesbench_gym.core.parts import Where, Words
 from tradesbench_gym.core.rules.calls import Pool, look_up
@@ -95,6 +97,21 @@ def play_unseen(run: Record, p: Record, metres: Metres, log: Record) -> np.int64
 def not_let_out(why: Int, day: Int) -> np.int64:
     """The answer that says why an offer was not let out on a day."""
     return -np.int64(why) - REFUSALS * np.int64(day)
+
+
+@inlined
+def refusal_number(
+    sizes: tuple[Int, Int, Int], answer: Int, action: Sequence[int] | npt.NDArray[np.int64]
+) -> Int:
+    """A number, 1 or more, for each answer below zero and what was asked for, of so many
+    technicians, days and windows; -1 where the offer named one that there is not.
+    """
+    number, usual = -answer, action[0] == 1
+    for place in range(3):
+        asked, size = action[place + 1], sizes[place]
+        usual = usual and 0 <= asked < size
+        number = number * size + asked
+    return number if usual else NONE
 
 
 @inlined
