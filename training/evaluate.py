@@ -21,8 +21,8 @@ from tradesbench_gym.training.evaluation import (
     play_network,
     play_policy,
 )
-from tradesbench_gym.training.keeping import BEST
 from tradesbench_gym.training.seeds import BENCH, SeedError, parse_runs, write_look
+from tradesbench_gym.training.settings import BEST
 from tradesbench_gym.training.telling import one_sentence
 
 _ROOM = 128

@@ -29,10 +29,9 @@ from tradesbench_gym.training.evaluation import (
     play_policy,
 )
 from tradesbench_gym.training.seeds import SELECTION
-from tradesbench_gym.training.settings import Schedule
+from tradesbench_gym.training.settings import BEST, CHECKPOINT, CURVE, LAST, Schedule
 from tradesbench_gym.training.slot_policy import save_weights, weights_of
 
-CHECKPOINT, BEST, LAST, CURVE = "checkpoint.zip", "best.npz", "last.npz", "curve.csv"
 _AGAINST = "oracle"
 
 

@@ -19,19 +19,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
-import ray
-import torch
 import typer
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
-from ray.rllib.algorithms.ppo import PPOConfig
-from ray.rllib.core.columns import Columns
-from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
-from ray.rllib.core.rl_module.rl_module import RLModuleSpec
-from ray.rllib.core.rl_module.torch import TorchRLModule
-from ray.tune.registry import register_env
-from torch import nn
+
+from tradesbench_gym.errors import needs
+
+try:
+    import ray
+    import torch
+    from ray.rllib.algorithms.ppo import PPOConfig
+    from ray.rllib.core.columns import Columns
+    from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
+    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+    from ray.rllib.core.rl_module.torch import TorchRLModule
+    from ray.tune.registry import register_env
+    from torch import nn
+except ModuleNotFoundError as missing:
+    if __name__ != "__main__":
+        raise
+    typer.echo(f"Error: {needs('training.rllib', missing.name, 'ray,train')}", err=True)
+    raise SystemExit(2) from None
 
 import tradesbench_gym  # noqa: F401 - registers the environment
 from tradesbench_gym.report.statistics import Unit

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from tradesbench_gym.errors import TradesBenchError
 from tradesbench_gym.training.teacher import Rule
 
+CHECKPOINT, BEST, LAST, CURVE = "checkpoint.zip", "best.npz", "last.npz", "curve.csv"
+"""Files of a training's folder."""
 SHIPPED = Path(__file__).parent / "settings.toml"
 Table = TypeVar("Table")
 

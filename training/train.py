@@ -28,10 +28,18 @@ except ModuleNotFoundError as missing:
 
 from tradesbench_gym.training import checkpoints, cloning
 from tradesbench_gym.training.evaluation import make_batch
-from tradesbench_gym.training.keeping import BEST, CHECKPOINT, CURVE, Keeper
+from tradesbench_gym.training.keeping import Keeper
 from tradesbench_gym.training.sb3 import BatchVecEnv
 from tradesbench_gym.training.seeds import training_runs
-from tradesbench_gym.training.settings import SHIPPED, Settings, SettingsError, load_settings
+from tradesbench_gym.training.settings import (
+    BEST,
+    CHECKPOINT,
+    CURVE,
+    SHIPPED,
+    Settings,
+    SettingsError,
+    load_settings,
+)
 from tradesbench_gym.training.slot_policy import SlotPolicy
 from tradesbench_gym.training.telling import one_sentence
 
