@@ -4,6 +4,7 @@ sentence.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,20 @@ def check_count(name: str, value: Any) -> int:
             field=name,
         )
     return int(value)
+
+
+def check_room(runs: int, bytes_a_run: int) -> None:
+    """ActionError if so many runs can never be in this machine's memory."""
+    if not hasattr(os, "sysconf"):
+        return
+    room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if runs * bytes_a_run > room:
+        raise ActionError(
+            f"num_envs={runs:,} takes more memory than this machine has: {room // bytes_a_run:,} "
+            "runs at most",
+            code="num_envs",
+            field="num_envs",
+        )
 
 
 def unknown_answer(accept: int) -> ActionError:

@@ -25,6 +25,7 @@ from tradesbench_gym.envs.asking import (
     as_seeds,
     check_choice,
     check_count,
+    check_room,
     salt_of,
 )
 from tradesbench_gym.envs.blocks import Block, Blocks
@@ -90,6 +91,7 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
         self.render_mode, self.strict, self._copy = render_mode, strict, copy
         business = open_business(scenario, map, days, start_date)
         planned = observation == "planned"
+        check_room(num_envs, business.run_dtype.itemsize)
         self._blocks = Blocks(shape_of(business), planned=planned, runs=num_envs)
         self.single_action_space = action_space(self._blocks.shape)
         self.single_observation_space = observation_space(business, planned=planned)

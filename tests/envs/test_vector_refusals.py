@@ -180,6 +180,7 @@ ARGUMENTS: list[tuple[str, Any, type[TradesBenchError], tuple[str, ...]]] = [
     *(("strict", value, ActionError, ("False", "True")) for value in ("yes", None, 0)),
     *(("observation", value, ActionError, ("'desk'", "'planned'")) for value in ("Desk", None, 1)),
     *(("render_mode", value, ActionError, ("'ansi'",)) for value in ("human", "rgb", 1)),
+    *(("num_envs", value, ActionError, ("runs at most",)) for value in (10**9, 10**30)),
     ("days", 0, ScenarioError, ("1 to 31",)),
     ("days", 1.5, ScenarioError, ("1 to 31",)),
     ("start_date", "July", ScenarioError, ("2026-10-01",)),
