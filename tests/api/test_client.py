@@ -14,6 +14,7 @@ import pytest
 
 from tests.api.remote import AGENT, DRIVER, Company, open_company
 from tests.worlds import tiny_business
+from tradesbench_gym.api import models
 from tradesbench_gym.api.client import Agent, ApiError, Client, Driver, UnreachableError
 from tradesbench_gym.api.examples import example_of
 from tradesbench_gym.api.operations import AGENT_OPERATIONS, DRIVER_OPERATIONS, Operation
@@ -169,7 +170,13 @@ def test_arguments_that_cannot_be_are_refused_before_they_are_sent() -> None:
         with pytest.raises(ApiError) as caught:
             ask()
         assert (caught.value.code, caught.value.field) == ("invalid_argument", field)
-        assert caught.value.status == 0
+
+
+def test_an_operation_that_there_is_not_is_refused_by_name() -> None:
+    agent = to(Agent, lambda _: (200, b"{}"))
+    with pytest.raises(ApiError, match="no operation 'advance': calls.current, ") as caught:
+        agent.ask("advance", models.CurrentCall)
+    assert caught.value.code == "unknown_operation"
 
 
 @pytest.mark.parametrize(

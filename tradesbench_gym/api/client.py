@@ -117,11 +117,17 @@ class Client:
         """Ask for an operation by its name.
 
         Raises:
-            ApiError: the server refused, or the arguments are none of this operation.
+            ApiError: the server refused, there is no such operation, or the arguments are none of it.
             UnreachableError: nobody answered, or not in the words of this API.
 
         """
-        known = self._operations[operation]
+        known = self._operations.get(operation)
+        if known is None:
+            raise ApiError(
+                f"there is no operation {operation!r}: {', '.join(self._operations)}",
+                code="unknown_operation",
+                field="operation",
+            )
         body = _body(known, arguments)
         status, said = self._post(known.path, body)
         if status != _SUCCESS:
