@@ -174,7 +174,7 @@ def test_arguments_that_cannot_be_are_refused_before_they_are_sent() -> None:
 
 def test_an_operation_that_there_is_not_is_refused_by_name() -> None:
     agent = to(Agent, lambda _: (200, b"{}"))
-    with pytest.raises(ApiError, match="no operation 'advance': calls.current, ") as caught:
+    with pytest.raises(ApiError, match=r"no operation 'advance': calls\.current, ") as caught:
         agent.ask("advance", models.CurrentCall)
     assert caught.value.code == "unknown_operation"
 
