@@ -43,7 +43,7 @@ class Refused:
         # What is asked for within these has a number, found for a whole batch at once. The last
         # place stays empty: no offer of accept 1 has it.
         numbers = REFUSALS * business.days * math.prod(self._sizes)
-        self._row_of = np.zeros(numbers, np.int32)
+        self.known = np.zeros(numbers, np.int32)
         # Row 0 tells nothing: of what was let out, and of what nobody has asked for yet.
         self._kept = [np.full(_FIRST_ROOM, None, object) for _ in _TOLD]
         self._count = 1
@@ -57,17 +57,21 @@ class Refused:
         return {name: column[row] for name, column in zip(_TOLD, self._kept, strict=True)}
 
     def told_many(
-        self, numbers: Whole, answers: Whole, actions: Whole
+        self, rows: Whole, numbers: Whole, answers: Whole, actions: Whole
     ) -> dict[str, npt.NDArray[Any]]:
-        """`told` for a batch with the `refusal_number` of each, 0 where it was let out: arrays with
-        an entry for each run, None for those.
+        """`told` for a batch with what is `known` of each, -1 where nothing is and 0 where it was
+        let out, and its `refusal_number`: arrays with an entry for each run, None for those let
+        out.
         """
-        rows, outside = self._row_of[numbers], []
-        for i in np.flatnonzero((rows == 0) & (numbers != 0)).tolist():
-            if numbers[i] < 0:
-                outside.append(i)
-            else:
-                rows[i] = self._row(int(numbers[i]), int(answers[i]), actions[i].tolist())
+        outside = []
+        if len(missing := np.flatnonzero(rows < 0)):
+            rows = rows.copy()
+            for i in missing.tolist():
+                if numbers[i] > 0:
+                    rows[i] = self._row(int(numbers[i]), int(answers[i]), actions[i].tolist())
+                else:
+                    rows[i] = 0
+                    outside.append(i)
         found = {name: column[rows] for name, column in zip(_TOLD, self._kept, strict=True)}
         for i in outside:
             for name, value in zip(_TOLD, self._put(int(answers[i]), actions[i]), strict=True):
@@ -76,9 +80,9 @@ class Refused:
 
     def _row(self, number: int, answer: int, action: Sequence[int]) -> int:
         """Where what is told of an answer with a number stands."""
-        row = int(self._row_of[number])
+        row = int(self.known[number])
         if row == 0:
-            row = self._row_of[number] = self._count
+            row = self.known[number] = self._count
             self._count += 1
             if row == len(self._kept[0]):
                 room = np.full(row, None, object)

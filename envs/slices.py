@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,20 +17,21 @@ from tradesbench_gym.company.business import Business
 from tradesbench_gym.core import batch
 from tradesbench_gym.core import desk as filling
 from tradesbench_gym.core.engine import start
+from tradesbench_gym.core.jit import COMPILED
 from tradesbench_gym.core.layout import LOG
 from tradesbench_gym.core.step import REFUSED
-from tradesbench_gym.core.tally import COLUMNS, tally
+from tradesbench_gym.core.tally import COLUMNS
+from tradesbench_gym.envs.crew import Crew
 
 LEAST_SLICE = 64
 """Runs for which another thread is worth waking."""
-_ROUNDS = 4
-"""Slices a thread plays in a step, so that none waits long for one whose runs took more time."""
 
 # As any function: a checker cannot count arguments given as tuples.
 _step: Callable[..., None] = batch.step
 
 Flags = npt.NDArray[np.bool_]
 Whole = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int32]
 
 
 class Slices:
@@ -58,18 +58,17 @@ class Slices:
         content[1:] = content[0]
         self.outcomes = np.zeros(count, batch.OUTCOME)
         self.seeds = np.zeros(count, np.uint64)
-        self._threads = max(1, min(threads, count // LEAST_SLICE))
+        self._threads = max(1, min(threads, count // LEAST_SLICE)) if COMPILED else 1
         self._open()
 
     def _open(self) -> None:
-        count = len(self.runs)
-        slices = 1 if self._threads == 1 else min(_ROUNDS * self._threads, count // LEAST_SLICE)
-        edges = np.linspace(0, count, slices + 1).astype(int).tolist()
+        # Each thread has its own runs, whose memory then stays in its core's cache.
+        edges = np.linspace(0, len(self.runs), self._threads + 1).astype(int).tolist()
         self._edges = list(itertools.pairwise(edges))
         # Each thread has a log and a desk to itself, which it uses for run after run.
         self._logs = [np.zeros(1, LOG) for _ in range(self._threads)]
         self._desks = [self.business.new_desks() for _ in range(self._threads)]
-        self._pool: ThreadPoolExecutor | None = None
+        self._crew: Crew | None = None
         self._process = os.getpid()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -83,45 +82,51 @@ class Slices:
     def begin(self, chosen: Flags, salt: np.uint64, where: Whole, words: Any) -> None:
         """Begin the chosen runs anew."""
         tasks = np.where(chosen, batch.BEGIN, batch.LEAVE)
-        nothing = np.empty((0, 4), np.int64), np.empty(0), np.empty(0, np.bool_)
-        self._play(tasks, salt, where, words, *nothing)
+        nothing = (np.empty((0, 4), np.int64), np.empty(0, np.int32), np.empty(0))
+        no_ends = np.empty(0, np.bool_), np.empty((0, len(COLUMNS)), np.int64)
+        self._play(tasks, salt, where, words, *nothing, *no_ends)
 
     def step(
-        self, fresh: Flags, actions: Whole, where: Whole, words: Any
-    ) -> tuple[npt.NDArray[np.float64], Flags]:
+        self, fresh: Flags, actions: Whole, known: Rows, where: Whole, words: Any
+    ) -> tuple[npt.NDArray[np.float64], Flags, Whole]:
         """Begin the fresh runs anew as open ones; answer the call of all others and play on.
 
-        Returns each run's reward in dollars and whether it has ended; 0 and False of the fresh.
+        Returns each run's reward in dollars, whether it has ended, and what it then came to, shape
+        (runs, columns of `core.tally`); zeroes where it goes on, and of the fresh.
         """
+        count = len(fresh)
         tasks = np.where(fresh, batch.BEGIN, batch.ANSWER)
-        rewards, ended = np.zeros(len(fresh)), np.zeros(len(fresh), np.bool_)
-        self._play(tasks, np.uint64(0), where, words, actions, rewards, ended)
-        return rewards, ended
+        rewards, ended = np.zeros(count), np.zeros(count, np.bool_)
+        counts = np.zeros((count, len(COLUMNS)), np.int64)
+        self._play(tasks, np.uint64(0), where, words, actions, known, rewards, ended, counts)
+        return rewards, ended, counts
 
     def _play(
-        self,
-        tasks: npt.NDArray[np.int8],
-        salt: np.uint64,
-        where: Whole,
-        words: Any,
-        actions: Whole,
-        rewards: npt.NDArray[np.float64],
-        ended: Flags,
+        self, tasks: Any, salt: np.uint64, where: Whole, words: Any, actions: Whole, *results: Any
     ) -> None:
-        """See `core.batch.step`."""
-        b, waiting = self.business, deque(self._edges)
+        """Play the slices, see `core.batch.step`."""
+        b, played = self.business, np.zeros(1, np.int64)
         arrays = b.params, b.pool, b.metres
-        rest = self.seeds, salt, actions, where, b.masks, words, self.outcomes, rewards, ended
+        rest = self.seeds, salt, actions, where, b.masks, words, self.outcomes, *results
 
-        def some(log: Any, desk: Any) -> None:
-            while True:
-                try:
-                    first, until = waiting.popleft()
-                except IndexError:
-                    return
-                _step(self.runs, tasks, first, until, *arrays, log, desk, *rest)
+        def one(counter: Whole, log: Any, desk: Any, first: int, until: int) -> None:
+            _step(self.runs, tasks, first, until, *arrays, log, desk, *rest, counter)
 
-        self._in_threads(some)
+        own, *others = zip(self._logs, self._desks, *zip(*self._edges, strict=True), strict=True)
+        if not others:
+            one(played, *own)
+            return
+        crew, left = self._helpers(), len(self.runs) - self._edges[0][1]
+        crew.hand_out([partial(one, played, *other) for other in others])
+        try:
+            one(np.zeros(1, np.int64), *own)
+        finally:  # whatever happens, nobody plays on behind the caller's back
+            crew.wait_until(lambda: batch.all_played(played, left))
+
+    def _helpers(self) -> Crew:
+        if self._crew is None or self._process != os.getpid():  # threads do not live in a fork
+            self._crew, self._process = Crew(self._threads - 1), os.getpid()
+        return self._crew
 
     def show(self, chosen: Flags, where: Whole, words: Any) -> None:
         """Write what the chosen runs show now; see `core.batch.show`."""
@@ -145,12 +150,6 @@ class Slices:
         asked = self.runs["calls"]["service"][np.arange(len(lines)), np.maximum(lines, 0)]
         return np.where(lines < 0, -1, asked).astype(np.int64)
 
-    def tally(self, chosen: Flags) -> Whole:
-        """What the chosen runs came to: shape (runs, columns of `core.tally`)."""
-        counts = np.zeros((len(self.runs), len(COLUMNS)), np.int64)
-        tally(self.runs, chosen, self.business.params, counts)
-        return counts
-
     def why_refused(self, actions: Whole) -> Whole:
         """What a step would answer to offers that are not let out, below zero; elsewhere 0."""
         why = np.zeros(len(self.runs), np.int64)
@@ -159,21 +158,6 @@ class Slices:
 
     def close(self) -> None:
         """Let the threads go."""
-        if self._pool is not None and self._process == os.getpid():
-            self._pool.shutdown()
-        self._pool = None
-
-    def _in_threads(self, some: Callable[[Any, Any], None]) -> None:
-        own, *others = zip(self._logs, self._desks, strict=True)
-        if not others:
-            some(*own)
-            return
-        if self._pool is None or self._process != os.getpid():  # threads do not live in a fork
-            self._pool, self._process = ThreadPoolExecutor(self._threads - 1), os.getpid()
-        helping = [self._pool.submit(some, *other) for other in others]
-        try:
-            some(*own)
-        finally:
-            wait(helping)  # whatever happens, nobody plays on behind the caller's back
-        for one in helping:
-            one.result()
+        if self._crew is not None and self._process == os.getpid():
+            self._crew.close()
+        self._crew = None

@@ -38,6 +38,7 @@ from tradesbench_gym.errors import ActionError
 
 Observation = dict[str, npt.NDArray[Any]]
 Flags = npt.NDArray[np.bool_]
+Whole = npt.NDArray[np.int64]
 _ANSWERS = np.array([*ANSWERS, None], object)
 _OPEN = np.uint64(0)
 _NO_INT64 = 2**63
@@ -166,17 +167,18 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
             self._refuse_if_wrong(chosen, playing)
         block = self._next_block()
         self._draw_seeds(fresh)
-        rewards, ended = self._slices.step(fresh, chosen, self._blocks.where, block.words)
+        where, known = self._blocks.where, self._refused.known
+        rewards, ended, counts = self._slices.step(fresh, chosen, known, where, block.words)
         self._ended = ended
         any_ended = bool(ended.any())
         at_once = any_ended and self.autoreset_mode is AutoresetMode.SAME_STEP
         told = self._told(~ended if at_once else playing, chosen)
         if at_once:
-            told |= self._final(ended, block, chosen)
+            told |= self._final(ended, counts, block, chosen)
             self._begin(ended, block)
             self._ended = np.zeros(self.num_envs, np.bool_)
         elif any_ended:
-            told |= self._results(ended)
+            told |= _results(ended, counts)
         info = self._info(self._begun, block) | told
         return (
             block.observation(),
@@ -273,32 +275,34 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
         if not which.any():
             return {}
         outcomes = self._slices.outcomes
-        said, numbers = outcomes["told"], outcomes["refused"]
+        said, rows = outcomes["told"], outcomes["known"]
         if self.autoreset_mode is AutoresetMode.SAME_STEP:  # some are told apart, see `_final`
-            said, numbers = np.where(which, said, NOT_TOLD), np.where(which, numbers, 0)
+            said, rows = np.where(which, said, NOT_TOLD), np.where(which, rows, 0)
         told = _marked({"answer": _ANSWERS[said]}, which)
-        if (wrong := numbers != 0).any():
-            errors = self._refused.told_many(numbers, outcomes["answer"], chosen)
+        if (wrong := rows != 0).any():
+            asked = outcomes["refused"], outcomes["answer"], chosen
+            errors = self._refused.told_many(rows, *asked)
             told |= _marked({"error": _marked(errors, wrong)}, wrong)
         return told
 
-    def _results(self, ended: Flags) -> dict[str, Any]:
-        counts = self._slices.tally(ended)
-        found = dict(zip(COLUMNS, counts.T, strict=True))
-        days = found.pop("bankrupt_on")
-        told = _marked(found, ended)
-        if (bankrupt := days > 0).any():
-            told |= _marked({"bankrupt_on": np.where(bankrupt, days, 0)}, bankrupt)
-        return _marked({"results": told}, ended)
-
-    def _final(self, ended: Flags, block: Block, chosen: npt.NDArray[np.int64]) -> dict[str, Any]:
+    def _final(self, ended: Flags, counts: Whole, block: Block, chosen: Whole) -> dict[str, Any]:
         """What ended runs showed at last, to be taken before others begin in their place."""
         last = np.full(self.num_envs, None, object)
         for i in np.flatnonzero(ended).tolist():
             last[i] = {name: array[i].copy() for name, array in block.observation().items()}
-        told = self._info(ended, block) | self._told(ended, chosen) | self._results(ended)
+        told = self._info(ended, block) | self._told(ended, chosen) | _results(ended, counts)
         told["action_mask"] = told["action_mask"].copy()  # the block's own where all have ended
         return _marked({"final_obs": last, "final_info": told}, ended)
+
+
+def _results(ended: Flags, counts: Whole) -> dict[str, Any]:
+    """What ended runs came to, from a row of `core.tally` for each."""
+    found = dict(zip(COLUMNS, counts.T, strict=True))
+    days = found.pop("bankrupt_on")
+    told = _marked(found, ended)
+    if (bankrupt := days > 0).any():
+        told |= _marked({"bankrupt_on": np.where(bankrupt, days, 0)}, bankrupt)
+    return _marked({"results": told}, ended)
 
 
 def _marked(values: dict[str, Any], which: Flags) -> dict[str, Any]:

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from tradesbench_gym.core.codes import Stop, code
 from tradesbench_gym.core.desk import fill_ahead
 from tradesbench_gym.core.engine import Metres, Runs, start_run
-from tradesbench_gym.core.jit import borrowed, fetch, inlined, kernel, rule
-from tradesbench_gym.core.layout import NONE, Int, Record
+from tradesbench_gym.core.jit import add_shared, borrowed, fetch, inlined, kernel, rule
+from tradesbench_gym.core.layout import MAX_ZONES, NONE, Int, Record
 from tradesbench_gym.core.observe import Masks, copy_mask, write_out
 from tradesbench_gym.core.parts import Where, Words
 from tradesbench_gym.core.rules.calendar import refusal
@@ -28,6 +28,7 @@ from tradesbench_gym.core.step import (
     play_unseen,
     refusal_number,
 )
+from tradesbench_gym.core.tally import tally_run
 
 Whole = npt.NDArray[np.int64]
 Seeds = npt.NDArray[np.uint64]
@@ -42,6 +43,7 @@ OUTCOME = np.dtype(
         ("answer", "<i8"),  # as `core.step` tells it
         ("told", "<i8"),  # the same for people: what was not let out is REJECTED, see NOT_TOLD
         ("refused", "<i8"),  # its `refusal_number`; 0 where it was let out
+        ("known", "<i8"),  # what the caller knows that number by; -1: not yet, 0: let out
         ("carried", "<i8"),  # cents that the days before the first call cost: in the next reward
     ]
 )
@@ -52,6 +54,7 @@ NOT_TOLD = np.int64(4)
 _EVENTS_FULL, _ENDED = code(Stop.EVENTS_FULL), code(Stop.ENDED)
 _ONE = np.int64(1)
 _CENTS = 100.0
+_PATIENCE = 10_000
 
 
 @kernel
@@ -72,18 +75,24 @@ def step(
     masks: Masks,
     words: Words,
     outcomes: Runs,
+    known: npt.NDArray[np.int32],
     rewards: npt.NDArray[np.float64],
     ended: Flags,
+    counts: Whole,
+    played: Whole,
 ) -> None:
     """Do with each run of a slice what `tasks` says: begin it anew from its seed, or answer its
     call with its row of `actions`, shape (runs, 4); play it on to its next call or its end, and
-    write what it shows and its outcome; of an answered one also its reward in dollars and whether
-    it has ended. `core.step.step` for many.
+    write what it shows and its outcome; of an answered one also its reward in dollars, whether it
+    has ended and what it then came to. `core.step.step` for many.
+
+    What is `known` of a refusal by its number, 0 where nothing is, goes into its outcome. The slice
+    is added to the number of runs `played`, for other threads to see.
     """
     runs, params, pool, metres = borrowed(runs), borrowed(params), borrowed(pool), borrowed(metres)
     log, desk, where, words = borrowed(log), borrowed(desk), borrowed(where), borrowed(words)
     masks, actions, outcomes = borrowed(masks), borrowed(actions), borrowed(outcomes)
-    rewards, ended = borrowed(rewards), borrowed(ended)
+    known, rewards, ended = borrowed(known), borrowed(rewards), borrowed(ended)
     for i in range(first, until):
         if tasks[i] == BEGIN:
             _begin(runs, i, params[0], metres, log[0], seeds[i], salt, outcomes[i])
@@ -93,14 +102,30 @@ def step(
         _fetch_next(runs, i + 1, until)
         if tasks[i] != ANSWER:
             continue
-        cents, stop = _answer(runs[i], params[0], metres, log[0], actions[i], outcomes[i])
-        rewards[i], ended[i] = cents / _CENTS, stop == _ENDED
+        cents, stop = _answer(runs[i], params[0], metres, log[0], actions[i], known, outcomes[i])
+        rewards[i] = cents / _CENTS
+        if stop == _ENDED:
+            ended[i] = True
+            tally_run(runs[i], params[0]["handbook"], counts[i])
         fetch_caller(runs[i], pool)
         if waits >= 0:
             _show(runs, waits, pool, desk[0], outcomes[waits]["answer"], where, masks, words)
         waits = np.int64(i)
     if waits >= 0:
         _show(runs, waits, pool, desk[0], outcomes[waits]["answer"], where, masks, words)
+    add_shared(played, np.int64(until) - np.int64(first))
+
+
+@kernel
+def all_played(played: Whole, count: Int) -> bool:
+    """Whether other threads have played their slices too; waits for them awake for a little while.
+
+    To sleep until another thread has ended takes as long as forty runs.
+    """
+    for _ in range(_PATIENCE):  # noqa: SIM110 - kernels know no generator
+        if add_shared(played, np.int64(0)) == count:
+            return True
+    return False
 
 
 @rule
@@ -123,12 +148,19 @@ def _begin(
     outcome["answer"] = REFUSED
     outcome["told"] = NOT_TOLD
     outcome["refused"] = 0
+    outcome["known"] = 0
     outcome["carried"] = np.int64(run["cash"]) - before
 
 
 @inlined
 def _answer(
-    run: Record, p: Record, metres: Metres, log: Record, action: Whole, outcome: Record
+    run: Record,
+    p: Record,
+    metres: Metres,
+    log: Record,
+    action: Whole,
+    known: npt.NDArray[np.int32],
+    outcome: Record,
 ) -> tuple[np.int64, np.int64]:
     """Answer the call of a run and play it on to the next: the change of cash in cents since the
     last answer, and the stop.
@@ -141,7 +173,11 @@ def _answer(
     stop = _play_on(run, p, metres, log)
     outcome["answer"] = answer
     outcome["told"] = max(answer, np.int64(REJECTED))
-    outcome["refused"] = _refusal(p["handbook"], answer, action) if answer < 0 else 0
+    number = _refusal(p["handbook"], answer, action) if answer < 0 else np.int64(0)
+    outcome["refused"] = number
+    outcome["known"] = number
+    if number > 0:
+        outcome["known"] = known[number] if known[number] != 0 else NONE
     outcome["carried"] = 0
     return np.int64(run["cash"]) - before, stop
 
@@ -186,15 +222,18 @@ def _fetch_next(runs: Runs, i: Int, until: Int) -> None:
     """Let the memory that a step of run i will need come in while another is played."""
     if i + 1 < until:  # where its own calls stand is read in the next round
         fetch(runs[i + 1]["ledger"], np.int64(0))
+        fetch(runs[i + 1]["route"], np.int64(0))
     if i < until:
         run = runs[i]
         fetch(run["technicians"], np.int64(0))
-        fetch(run["route"], np.int64(0))
         fetch(run["forecast"]["high"], np.int64(0))
         fetch(run["forecast"]["condition"], np.int64(0))
         fetch(run["days"], np.int64(0))
         fetch(run["due"], np.int64(0))
         fetch(run["calls"], np.int64(run["n_calls"]))
+        today = np.int64(run["day"])
+        fetch(run["sky"][today], np.int64(0))
+        fetch(run["sky"][today], np.int64(MAX_ZONES - 1))
 
 
 @inlined

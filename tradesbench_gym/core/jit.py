@@ -21,10 +21,14 @@ P = ParamSpec("P")
 R = TypeVar("R")
 A = TypeVar("A")
 
+COMPILED = not numba.config.DISABLE_JIT
+"""Whether kernels are machine code: only that leaves other threads free to play."""
 _MOST_FETCHED = 1024
 """Bytes up to which a nested array is fetched whole."""
 
 __all__ = [
+    "COMPILED",
+    "add_shared",
     "announce",
     "borrowed",
     "compiled_as",
@@ -213,6 +217,32 @@ def copy_whole(source: Any, target: Any) -> None:
 @compiled_as(copy_whole)
 def _copy_whole_at_once(source: Any, target: Any) -> None:
     _copy_bytes(source, target)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _add_in_one(_typing: Any, counter: Any, amount: Any) -> Any:
+    del amount
+
+    def write(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        place = make_array(signature.args[0])(context, builder, value=given[0]).data
+        return builder.atomic_rmw("add", place, given[1], "seq_cst")
+
+    return types.int64(counter, types.int64), write
+
+
+def add_shared(counter: Any, amount: Any) -> Any:
+    """Add to a counter of several threads, int64, shape (1,); what it was before.
+
+    All that a thread wrote before is seen by one that has read its addition.
+    """
+    before = counter[0]
+    counter[0] += amount
+    return before
+
+
+@compiled_as(add_shared)
+def _add_shared_at_once(counter: Any, amount: Any) -> Any:
+    return _add_in_one(counter, amount)
 
 
 def warm_needed() -> bool:

@@ -69,7 +69,8 @@ def _count(state: Int, counts: Counts) -> None:
 
 
 @rule
-def _tally(run: Record, book: Record, counts: Counts) -> None:
+def tally_run(run: Record, book: Record, counts: Counts) -> None:
+    """Count one run as it stands, for callers inside kernels."""
     counts[:] = 0
     counts[_CASH] = run["cash"]
     counts[_PROFIT] = np.int64(run["cash"]) - np.int64(book["starting_cash"])
@@ -91,4 +92,4 @@ def tally(
     """Count the chosen runs as they stand: row i of `counts`, shape (runs, columns), for run i."""
     for i in range(runs.shape[0]):
         if chosen[i]:
-            _tally(runs[i], params[0]["handbook"], counts[i])
+            tally_run(runs[i], params[0]["handbook"], counts[i])
