@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tradesbench_gym.roads.layout import Int64Array
-from tradesbench_gym.roads.osm.arcs import DM_BITS, Arcs, Chains, Mask
-from tradesbench_gym.roads.osm.network import Roads, lat_scale, lon_scale
+from tradesbench_gym.roads.osm.arcs import DM_BITS, Arcs, Chains, Mask, onward
+from tradesbench_gym.roads.osm.network import DS_PER_SECOND, FloatArray, Roads, band, scales
 
 TURN_SECONDS: Final = 7.5
 TURN_BIAS: Final = 1.075
 ONCOMING_SECONDS: Final = 2.0
 ROUND_SECONDS: Final = 20.0
 FORBIDDEN_SECONDS: Final = 3_600.0
-FloatArray = npt.NDArray[np.float64]
+# Where a road leads is judged by the point so far along it.
+LOOK_DM: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def turn_graph(roads: Roads, arcs: Arcs, chains: Chains, anchors: Int64Array) ->
     step = np.arange(len(before)) - np.repeat(np.cumsum(count) - count, count)
     after = order[start[ends[before]] + step]
     lost = _seconds(roads, arcs, chains.last[before], chains.first[after], ends[before])
-    weight = chains.weight[after] + (np.rint(1000 * lost).astype(np.int64) << DM_BITS)
+    weight = chains.weight[after] + ((DS_PER_SECOND * lost).astype(np.int64) << DM_BITS)
     # Of every anchor a source of its own, and the stretches out of it as they are.
     size = start[anchors + 1] - start[anchors]
     source = np.repeat(np.arange(len(anchors)), size)
@@ -83,13 +83,13 @@ def _seconds(
     roads: Roads, arcs: Arcs, before: Int64Array, after: Int64Array, node: Int64Array
 ) -> FloatArray:
     """Seconds that the turn from one arc into another costs."""
-    heading = _headings(roads, arcs)
-    angle = (heading[after] - heading[before] + 180) % 360 - 180
-    crossing = _neighbours(roads)[node] > 2
+    leaving, arriving = _headings(roads, arcs)
+    angle = (leaving[after] - arriving[before] + 180) % 360 - 180
+    crossing = roads.legs[node] > 2
     result = np.where(crossing, turn_seconds(angle), 0.0)
-    back = arcs.edge[before] == arcs.edge[after]
-    alone = np.bincount(arcs.tail, minlength=arcs.nodes)[node] == 1
-    result[back] = np.where(alone[back], ROUND_SECONDS, FORBIDDEN_SECONDS)
+    round_seconds = ROUND_SECONDS + float(turn_seconds(np.array([180.0]))[0])
+    back = arcs.tail[before] == arcs.head[after]
+    result[back] = np.where(roads.round[node[back]] == 1, round_seconds, FORBIDDEN_SECONDS)
     result[_banned(roads, arcs, before, after, node)] = FORBIDDEN_SECONDS
     return result
 
@@ -103,19 +103,39 @@ def turn_seconds(angle: FloatArray) -> FloatArray:
     return seconds
 
 
-def _headings(roads: Roads, arcs: Arcs) -> FloatArray:
-    """Direction of every arc in degrees, clockwise from north."""
-    lat = float(roads.lat_e6.mean()) / 1e6
-    east = (roads.lon_e6[arcs.head] - roads.lon_e6[arcs.tail]) * lon_scale(lat)
-    north = (roads.lat_e6[arcs.head] - roads.lat_e6[arcs.tail]) * lat_scale(lat)
+def _headings(roads: Roads, arcs: Arcs) -> tuple[FloatArray, FloatArray]:
+    """Degrees, clockwise from north, in which every arc leaves its tail and arrives at its head,
+    each seen from some metres along the road.
+    """
+    ahead = onward(arcs, arcs.inside)
+    behind = np.arange(len(ahead))
+    inner = np.flatnonzero(arcs.inside[arcs.head])
+    behind[ahead[inner]] = inner
+    leaving = _bearing(roads, arcs.tail, arcs, ahead, arcs.head)
+    arriving = _bearing(roads, arcs.head, arcs, behind, arcs.tail)
+    return leaving, arriving + 180
+
+
+def _bearing(
+    roads: Roads, at: Int64Array, arcs: Arcs, follow: Int64Array, far: Int64Array
+) -> FloatArray:
+    """Degrees from the nodes `at` to the points that lie `LOOK_DM` along the arcs that follow one
+    another; `far` is the end of each arc that is farther.
+    """
+    arc, left = np.arange(len(at)), LOOK_DM - roads.dm[arcs.edge]
+    while len(going := np.flatnonzero((left > 0) & (follow[arc] != arc))):
+        arc[going] = follow[arc[going]]
+        left[going] -= roads.dm[arcs.edge[arc[going]]]
+    near = arcs.tail[arc] + arcs.head[arc] - far[arc]
+    part = 1 + np.minimum(left, 0) / roads.dm[arcs.edge[arc]]
+    lat, lon = (
+        ends[near] + part * (ends[far[arc]] - ends[near]) for ends in (roads.lat_e6, roads.lon_e6)
+    )
+    along, across = scales(band((roads.lat_e6[at] + lat) / 2))
+    north = (lat - roads.lat_e6[at]) * along
+    east = (lon - roads.lon_e6[at]) * across
     degrees: FloatArray = np.degrees(np.arctan2(east, north))
     return degrees
-
-
-def _neighbours(roads: Roads) -> Int64Array:
-    """How many roads meet at every node."""
-    pairs = np.stack([np.minimum(roads.tail, roads.head), np.maximum(roads.tail, roads.head)])
-    return np.bincount(np.unique(pairs, axis=1).reshape(-1), minlength=len(roads.lat_e6))
 
 
 def _banned(
