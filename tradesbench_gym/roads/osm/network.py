@@ -168,7 +168,9 @@ def _times(
 def scales(lat_e6: Int64Array | FloatArray) -> tuple[FloatArray, FloatArray]:
     """Metres in a degree of latitude and in one of longitude at latitudes in microdegrees."""
     angle = np.radians(lat_e6 / MICRODEGREES)
-    along: FloatArray = sum((t * np.cos(2 * k * angle) for k, t in enumerate(LAT_SERIES)), 0 * angle)
+    along: FloatArray = sum(
+        (t * np.cos(2 * k * angle) for k, t in enumerate(LAT_SERIES)), 0 * angle
+    )
     across: FloatArray = sum(
         (t * np.cos((1 + 2 * k) * angle) for k, t in enumerate(LON_SERIES)), 0 * angle
     )

@@ -30,7 +30,7 @@ from tradesbench_gym.roads.osm.network import (
 )
 from tradesbench_gym.roads.osm.snapping import Snapped, snap
 from tradesbench_gym.roads.routing import nearest_anchors
-from tradesbench_gym.roads.shapes import nearest
+from tradesbench_gym.roads.shapes import nearest, straight_metres
 
 # Farther from every road that hangs together with the rest: an island, or no house at all.
 CUT_OFF_METRES: Final = 1_000
@@ -80,8 +80,11 @@ def place(extract: Extract, area: Area, anchors: int) -> Placed:
     snapped, zone = _kept_snaps(snapped, named.row), zone[named.row]
     nodes = _anchors(roads, plane, area, snapped, anchors)
     anchor, leg = _legs(roads, snapped, nodes)
+    lat, lon = found.lat_e6[named.row], found.lon_e6[named.row]
+    ends = roads.lat_e6[nodes[anchor]], roads.lon_e6[nodes[anchor]]
+    leg = np.maximum(leg, straight_metres(plane, (lat, lon), ends))
     places = {
-        "lat_e6": found.lat_e6[named.row], "lon_e6": found.lon_e6[named.row],
+        "lat_e6": lat, "lon_e6": lon,
         "anchor": anchor, "leg": leg, "zone": zone, "kind": named.kind,
     }  # fmt: skip
     zones = _zones(area, places)

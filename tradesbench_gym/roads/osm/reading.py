@@ -144,8 +144,7 @@ class _Reader:
             for name in ("lat_e6", "lon_e6", "number", "suffix", "street", "city", "zip", "kind")
         }
         self._way: dict[str, array[int]] = {
-            name: array("i")
-            for name in ("road", "oneway", "restricted", "reversed", "name")
+            name: array("i") for name in ("road", "oneway", "restricted", "reversed", "name")
         }
         self._way["speed"] = array("q")
         self._id = array("q")
