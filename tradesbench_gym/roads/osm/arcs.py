@@ -84,7 +84,7 @@ def chains_between(arcs: Arcs, wanted: Int64Array) -> Chains:
 
 
 def onward(arcs: Arcs, inside: Mask) -> Int64Array:
-    """The arc that goes on from each arc over a node `inside` a road, itself where there is none."""
+    """The arc that goes on from each arc over a node `inside` a road, itself at other nodes."""
     start = np.searchsorted(arcs.tail, np.arange(arcs.nodes + 1))
     inner = np.flatnonzero(inside[arcs.head])
     first = start[arcs.head[inner]]

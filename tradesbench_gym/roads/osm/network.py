@@ -38,11 +38,11 @@ class Roads:
 
     `dm` is an edge's length in decimetres, `ds` the deciseconds it takes, `speed` centimetres an
     hour, `oneway` 1 where only tail to head is allowed, `restricted` 1 on private roads, `wait` and
-    `wait_back` the deciseconds lost where it ends and, driven back, where it begins, `way` the id of its way, `name` its place in
-    `names`, -1 for none. `legs` counts the roads that meet at a node, those too that lead nowhere,
-    and `round` is 1 where a car may turn round: where there is no other way out or no other
-    way in. `bans` has a row (way, node, way, 1 for "only there") for every turn that
-    is regulated.
+    `wait_back` the deciseconds lost where it ends and, driven back, where it begins, `way` the id
+    of its way, `look` as `tags.look` says, `name` its place in `names`, -1 for none. `legs` counts
+    the roads that meet at a node, those too that lead nowhere, and `round` is 1 where a car may
+    turn round: where there is no other way out or no other way in. `bans` has a row (way, node,
+    way, 1 for "only there") for every turn that is regulated.
     """
 
     lat_e6: Int64Array
@@ -60,14 +60,16 @@ class Roads:
     wait: Int64Array
     wait_back: Int64Array
     way: Int64Array
+    look: Int64Array
     name: Int64Array
     names: tuple[str, ...]
     bans: Int64Array
 
 
+NODE_COLUMNS: Final = ("lat_e6", "lon_e6", "legs", "round")
 EDGE_COLUMNS: Final = (
     "tail", "head", "dm", "ds", "speed", "road", "oneway", "restricted", "wait", "wait_back", "way",
-    "name",
+    "look", "name",
 )  # fmt: skip
 
 
@@ -115,10 +117,12 @@ def lay_roads(ways: Ways) -> Roads:
     keep = tail != head
     tail, head, way, wait, wait_back = (c[keep] for c in (tail, head, way, wait, wait_back))
     name = np.array([NO_NAME if not word else k for k, word in enumerate(ways.names)], np.int64)
+    legs, turn_round = _crossings(tail, head, ways.oneway[way], len(lat))
     return Roads(
-        lat, lon, *_crossings(tail, head, ways.oneway[way], len(lat)), tail, head, _lengths(lat, lon, tail, head),
-        _times(lat, lon, tail, head, ways.speed[way]), ways.speed[way], ways.road[way], ways.oneway[way], ways.restricted[way], wait,
-        wait_back, ways.id[way], name[ways.name[way]], ways.names, _bans(ways, ref),
+        lat, lon, legs, turn_round, tail, head, _lengths(lat, lon, tail, head),
+        _times(lat, lon, tail, head, ways.speed[way]), ways.speed[way], ways.road[way],
+        ways.oneway[way], ways.restricted[way], wait, wait_back, ways.id[way], ways.look[way],
+        name[ways.name[way]], ways.names, _bans(ways, ref),
     )  # fmt: skip
 
 
@@ -168,12 +172,11 @@ def _times(
 def scales(lat_e6: Int64Array | FloatArray) -> tuple[FloatArray, FloatArray]:
     """Metres in a degree of latitude and in one of longitude at latitudes in microdegrees."""
     angle = np.radians(lat_e6 / MICRODEGREES)
-    along: FloatArray = sum(
-        (t * np.cos(2 * k * angle) for k, t in enumerate(LAT_SERIES)), 0 * angle
-    )
-    across: FloatArray = sum(
-        (t * np.cos((1 + 2 * k) * angle) for k, t in enumerate(LON_SERIES)), 0 * angle
-    )
+    along, across = 0 * angle, 0 * angle
+    for k, term in enumerate(LAT_SERIES):
+        along += term * np.cos(2 * k * angle)
+    for k, term in enumerate(LON_SERIES):
+        across += term * np.cos((1 + 2 * k) * angle)
     return along, across
 
 
@@ -223,5 +226,6 @@ def main_part(roads: Roads) -> tuple[Roads, float]:
     names = tuple(roads.names[k] for k in used.tolist())
     bans = roads.bans[inside[roads.bans[:, 1]]]
     bans[:, 1] = number[bans[:, 1]]
-    at_nodes = (roads.lat_e6, roads.lon_e6, roads.legs, roads.round)
-    return Roads(*(c[inside] for c in at_nodes), **columns, names=names, bans=bans), share
+    for name in NODE_COLUMNS:
+        columns[name] = getattr(roads, name)[inside]
+    return Roads(**columns, names=names, bans=bans), share

@@ -24,7 +24,7 @@ from tradesbench_gym.roads.osm.area import Box
 from tradesbench_gym.roads.osm.extract import Addresses, Extract, Ways, Words
 from tradesbench_gym.roads.osm.houses import Number, kind_of, numbers
 from tradesbench_gym.roads.osm.interpolation import between
-from tradesbench_gym.roads.osm.tags import AGAINST, BOTH, blocks, drive, wait
+from tradesbench_gym.roads.osm.tags import AGAINST, BOTH, blocks, drive, look, wait
 
 if TYPE_CHECKING:
     import osmium
@@ -144,7 +144,8 @@ class _Reader:
             for name in ("lat_e6", "lon_e6", "number", "suffix", "street", "city", "zip", "kind")
         }
         self._way: dict[str, array[int]] = {
-            name: array("i") for name in ("road", "oneway", "restricted", "reversed", "name")
+            name: array("i")
+            for name in ("road", "oneway", "restricted", "reversed", "look", "name")
         }
         self._way["speed"] = array("q")
         self._id = array("q")
@@ -288,7 +289,8 @@ class _Reader:
     def _road(self, way: osmium.osm.Way, points: list[tuple[int, int, int]]) -> None:
         if not any(self._roads.holds(lat, lon) for _, lat, lon in points):
             return
-        use = drive(dict(way.tags))
+        tags = dict(way.tags)
+        use = drive(tags)
         if use is None:
             return
         self._stamp(way)
@@ -300,6 +302,7 @@ class _Reader:
         self._way["speed"].append(round(use.speed * CM_PER_KM))
         self._way["oneway"].append(int(use.direction != BOTH))
         self._way["restricted"].append(int(use.restricted))
+        self._way["look"].append(look(tags))
         self._way["name"].append(self._words["name"].index(use.name))
         for ref, lat, lon in points:
             self._refs.append(ref)

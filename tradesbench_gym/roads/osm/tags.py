@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tradesbench_gym.roads.layout import Road
 
@@ -73,6 +73,9 @@ GATES: Final = frozenset({"gate", "lift_gate"})
 GATE_SECONDS: Final = 60
 WAITS: Final = {"traffic_signals": 2, "stop": 2, "give_way": 1}
 FORWARD: Final = frozenset({"yes", "1", "true"})
+# Steps of the code of a road's looks.
+CIRCULAR: Final = 16
+LANE: Final = 32
 BOTH: Final = 0
 AHEAD: Final = 1
 AGAINST: Final = -1
@@ -90,6 +93,38 @@ class Drive(NamedTuple):
     direction: int
     restricted: bool
     name: str
+
+
+class Look(NamedTuple):
+    """What tells how wide and great a road looks: the place of its class in `HIGHWAYS`, whether it
+    is a roundabout, its lanes by the tags, 0 for none. Whole numbers, or arrays of such.
+    """
+
+    highway: Any
+    circular: Any
+    lanes: Any
+
+
+def look(tags: Tags) -> int:
+    """The looks of a road as one whole number; `look_of` takes it apart."""
+    order = list(HIGHWAYS)
+    highway = tags.get("highway", "")
+    place = order.index(highway) if highway in HIGHWAYS else len(order)
+    circular = tags.get("junction") in {"roundabout", "circular"}
+    if "lanes" in tags:
+        lanes = _count(tags["lanes"])
+    else:
+        lanes = _count(tags.get("lanes:forward", "")) + _count(tags.get("lanes:backward", ""))
+    return place + CIRCULAR * circular + LANE * lanes
+
+
+def look_of(code: Any) -> Look:
+    """The looks that one number, or an array of them, stands for."""
+    return Look(code % CIRCULAR, code // CIRCULAR % 2, code // LANE)
+
+
+def _count(text: str) -> int:
+    return int(text) if re.fullmatch(r"\d{1,2}", text) else 0
 
 
 def drive(tags: Tags) -> Drive | None:

@@ -14,16 +14,15 @@ from typing import Final
 import numpy as np
 
 from tradesbench_gym.roads.layout import Int64Array
-from tradesbench_gym.roads.osm.arcs import DM_BITS, Arcs, Chains, Mask, onward
-from tradesbench_gym.roads.osm.network import DS_PER_SECOND, FloatArray, Roads, band, scales
+from tradesbench_gym.roads.osm.arcs import DM_BITS, Arcs, Chains, Mask
+from tradesbench_gym.roads.osm.bearings import headings
+from tradesbench_gym.roads.osm.network import DS_PER_SECOND, FloatArray, Roads
 
 TURN_SECONDS: Final = 7.5
 TURN_BIAS: Final = 1.075
 ONCOMING_SECONDS: Final = 2.0
 ROUND_SECONDS: Final = 20.0
 FORBIDDEN_SECONDS: Final = 3_600.0
-# Where a road leads is judged by the point so far along it.
-LOOK_DM: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ def _seconds(
     roads: Roads, arcs: Arcs, before: Int64Array, after: Int64Array, node: Int64Array
 ) -> FloatArray:
     """Seconds that the turn from one arc into another costs."""
-    leaving, arriving = _headings(roads, arcs)
+    leaving, arriving = headings(roads, arcs)
     angle = (leaving[after] - arriving[before] + 180) % 360 - 180
     crossing = roads.legs[node] > 2
     result = np.where(crossing, turn_seconds(angle), 0.0)
@@ -101,41 +100,6 @@ def turn_seconds(angle: FloatArray) -> FloatArray:
     across = ONCOMING_SECONDS / (1 + np.exp(-(13 * np.abs(angle) / 180 - 3.25)))
     seconds: FloatArray = np.where(angle >= 0, right, left + across)
     return seconds
-
-
-def _headings(roads: Roads, arcs: Arcs) -> tuple[FloatArray, FloatArray]:
-    """Degrees, clockwise from north, in which every arc leaves its tail and arrives at its head,
-    each seen from some metres along the road.
-    """
-    ahead = onward(arcs, arcs.inside)
-    behind = np.arange(len(ahead))
-    inner = np.flatnonzero(arcs.inside[arcs.head])
-    behind[ahead[inner]] = inner
-    leaving = _bearing(roads, arcs.tail, arcs, ahead, arcs.head)
-    arriving = _bearing(roads, arcs.head, arcs, behind, arcs.tail)
-    return leaving, arriving + 180
-
-
-def _bearing(
-    roads: Roads, at: Int64Array, arcs: Arcs, follow: Int64Array, far: Int64Array
-) -> FloatArray:
-    """Degrees from the nodes `at` to the points that lie `LOOK_DM` along the arcs that follow one
-    another; `far` is the end of each arc that is farther.
-    """
-    arc, left = np.arange(len(at)), LOOK_DM - roads.dm[arcs.edge]
-    while len(going := np.flatnonzero((left > 0) & (follow[arc] != arc))):
-        arc[going] = follow[arc[going]]
-        left[going] -= roads.dm[arcs.edge[arc[going]]]
-    near = arcs.tail[arc] + arcs.head[arc] - far[arc]
-    part = 1 + np.minimum(left, 0) / roads.dm[arcs.edge[arc]]
-    lat, lon = (
-        ends[near] + part * (ends[far[arc]] - ends[near]) for ends in (roads.lat_e6, roads.lon_e6)
-    )
-    along, across = scales(band((roads.lat_e6[at] + lat) / 2))
-    north = (lat - roads.lat_e6[at]) * along
-    east = (lon - roads.lon_e6[at]) * across
-    degrees: FloatArray = np.degrees(np.arctan2(east, north))
-    return degrees
 
 
 def _banned(
