@@ -25,8 +25,10 @@ WIDENINGS: Final = {"motorway": 2.5, "trunk": 2.5, "primary": 1.5}
 LINK_WIDENING: Final = 2.5
 
 
-def headings(roads: Roads, arcs: Arcs) -> tuple[FloatArray, FloatArray]:
-    """Degrees, clockwise from north, in which every arc leaves its tail and arrives at its head."""
+def headings(roads: Roads, arcs: Arcs) -> tuple[FloatArray, FloatArray, Int64Array]:
+    """Degrees, clockwise from north, in which every arc leaves its tail and arrives at its head,
+    and how many roads are seen to meet at every node.
+    """
     ahead = onward(arcs, arcs.inside)
     behind = np.arange(len(ahead))
     inner = np.flatnonzero(arcs.inside[arcs.head])

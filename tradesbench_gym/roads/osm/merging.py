@@ -36,8 +36,10 @@ class _Road(NamedTuple):
 
 def merged(
     roads: Roads, arcs: Arcs, leaving: FloatArray, arriving: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """The directions of arcs with those of carriageways as one."""
+) -> tuple[FloatArray, FloatArray, Int64Array]:
+    """The directions of arcs with those of carriageways as one, and how many roads are then seen
+    to meet at every node.
+    """
     forks = _Forks(roads, arcs, leaving, arriving)
     leaving, arriving = leaving.copy(), arriving.copy()
     for road, bearing in forks.changes():
@@ -45,7 +47,7 @@ def merged(
             leaving[road.out] = bearing
         if road.into >= 0:
             arriving[road.into] = bearing + 180
-    return leaving, arriving
+    return leaving, arriving, roads.legs - forks.pairs
 
 
 class _Forks:
@@ -58,12 +60,13 @@ class _Forks:
         around[arcs.tail[forks[arcs.head]]] = True
         around &= roads.legs > 2
         self._at = _roads_at(roads, arcs, leaving, arriving, around)
-        self._forks = np.flatnonzero(forks & around).tolist()
+        self.pairs = np.zeros(len(forks), dtype=np.int64)
+        for node, here in self._at.items():
+            self.pairs[node] = sum(_one_road(here, k) for k in range(len(here)))
 
     def changes(self) -> Iterator[tuple[_Road, float]]:
         """Roads whose direction changes, and the new one."""
-        for node in self._forks:
-            here = self._at[node]
+        for here in self._at.values():
             for k in range(len(here)):
                 if _one_road(here, k):
                     middle = _middle(here, k, before=False)

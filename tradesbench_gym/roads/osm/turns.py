@@ -23,6 +23,8 @@ TURN_BIAS: Final = 1.075
 ONCOMING_SECONDS: Final = 2.0
 ROUND_SECONDS: Final = 20.0
 FORBIDDEN_SECONDS: Final = 3_600.0
+# Degrees from which on a turn leads back along the same road.
+ABOUT: Final = 179.999
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +84,12 @@ def _seconds(
     roads: Roads, arcs: Arcs, before: Int64Array, after: Int64Array, node: Int64Array
 ) -> FloatArray:
     """Seconds that the turn from one arc into another costs."""
-    leaving, arriving = headings(roads, arcs)
+    leaving, arriving, legs = headings(roads, arcs)
     angle = (leaving[after] - arriving[before] + 180) % 360 - 180
-    crossing = roads.legs[node] > 2
-    result = np.where(crossing, turn_seconds(angle), 0.0)
     round_seconds = ROUND_SECONDS + float(turn_seconds(np.array([180.0]))[0])
+    result = np.where(legs[node] > 2, turn_seconds(angle), 0.0)
+    # From one carriageway of a road into the other.
+    result[(np.abs(angle) > ABOUT) & (roads.legs[node] > 2)] = round_seconds
     back = arcs.tail[before] == arcs.head[after]
     result[back] = np.where(roads.round[node[back]] == 1, round_seconds, FORBIDDEN_SECONDS)
     result[_banned(roads, arcs, before, after, node)] = FORBIDDEN_SECONDS
