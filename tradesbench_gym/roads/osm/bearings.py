@@ -21,8 +21,9 @@ from tradesbench_gym.roads.osm.tags import HIGHWAYS, look_of
 MOST_POINTS: Final = 60
 ASSUMED_LANES: Final = 2
 # What meets at a junction is the wider the greater the road.
-WIDENINGS: Final = {"motorway": 2.5, "trunk": 2.5, "primary": 1.5}
-LINK_WIDENING: Final = 2.5
+WIDENINGS: Final = {
+    "motorway": 2.5, "motorway_link": 2.5, "trunk": 2.5, "trunk_link": 2.5, "primary": 1.5,
+}  # fmt: skip
 
 
 def headings(roads: Roads, arcs: Arcs) -> tuple[FloatArray, FloatArray, Int64Array]:
@@ -57,7 +58,7 @@ def _bearings(
     lon, lat = roads.lon_e6[far].astype(np.float64), roads.lat_e6[far].astype(np.float64)
     points = list(zip(roads.lon_e6.tolist(), roads.lat_e6.tolist(), strict=True))
     look = look_of(roads.look[arcs.edge])
-    widening = np.array([_widening(name) for name in (*HIGHWAYS, "")])[look.highway]
+    widening = np.array([WIDENINGS.get(name, 1.0) for name in (*HIGHWAYS, "")])[look.highway]
     width = widening * np.where(lanes[near] > 0, lanes[near], ASSUMED_LANES) * LANE
     minor = look.highway >= list(HIGHWAYS).index("service")
     for k in np.flatnonzero(_unclear(roads, arcs, near, follow)).tolist():
@@ -83,7 +84,3 @@ def _unclear(roads: Roads, arcs: Arcs, near: Int64Array, follow: Int64Array) -> 
     result: Mask = ~arcs.inside[near] & (roads.legs[near] > 2)
     result &= follow != np.arange(len(follow))
     return result
-
-
-def _widening(highway: str) -> float:
-    return LINK_WIDENING if highway.endswith("_link") else WIDENINGS.get(highway, 1.0)
