@@ -19,7 +19,6 @@ from tradesbench_gym.roads.content import About
 from tradesbench_gym.roads.layout import Int32Array, Int64Array
 from tradesbench_gym.roads.osm.area import Area
 from tradesbench_gym.roads.osm.extract import Extract
-from tradesbench_gym.roads.osm.network import as_network
 from tradesbench_gym.roads.osm.osrm import Osrm
 from tradesbench_gym.roads.osm.osrm_tools import find_tools
 from tradesbench_gym.roads.osm.placing import Placed, place
@@ -244,7 +243,7 @@ def _assemble(placed: Placed, metres: Int32Array, about: About) -> RoadMap:
         },
         np.ascontiguousarray(metres, dtype=np.int32),
         table=placed.table,
-        network=as_network(placed.every),
+        network=placed.every,
         plane=placed.plane,
         about=about,
     )

@@ -131,11 +131,13 @@ def _crossings(
 ) -> tuple[Int64Array, Int64Array]:
     """How many roads meet at every node, and whether a car may turn round there."""
     back = oneway == 0
-    ways = np.stack([np.append(tail, head[back]), np.append(head, tail[back])])
-    ways = np.unique(ways, axis=1)  # of two roads between the same nodes OSRM keeps one
-    pairs = np.unique(np.sort(ways, axis=0), axis=1)
-    legs = np.bincount(pairs.reshape(-1), minlength=nodes)
-    exits, entries = np.bincount(ways[0], minlength=nodes), np.bincount(ways[1], minlength=nodes)
+    # Of two roads between the same nodes OSRM keeps one.
+    ways = np.unique(np.append(tail * nodes + head, head[back] * nodes + tail[back]))
+    start, end = ways // nodes, ways % nodes
+    pairs = np.unique(np.minimum(start, end) * nodes + np.maximum(start, end))
+    legs = np.bincount(pairs // nodes, minlength=nodes)
+    legs += np.bincount(pairs % nodes, minlength=nodes)
+    exits, entries = np.bincount(start, minlength=nodes), np.bincount(end, minlength=nodes)
     return legs, ((exits == 1) | (entries <= 1)).astype(np.int64)
 
 

@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 
 from tradesbench_gym.errors import MapError
 from tradesbench_gym.roads.anchors import choose_anchors
-from tradesbench_gym.roads.content import AddressTable
+from tradesbench_gym.roads.content import AddressTable, Network
 from tradesbench_gym.roads.layout import MICRODEGREES, Int64Array, Plane, Road, Zone, to_e6
 from tradesbench_gym.roads.osm.area import NOWHERE, Area, ServiceZone
 from tradesbench_gym.roads.osm.extract import Addresses, Extract
@@ -47,7 +47,7 @@ class Placed:
     """
 
     roads: Roads
-    every: Roads
+    every: Network
     plane: Plane
     zones: tuple[Zone, ...]
     places: dict[str, Int64Array]
@@ -65,8 +65,10 @@ def place(extract: Extract, area: Area, anchors: int) -> Placed:
     """
     bounds = area.bounds
     plane = plane_at((bounds.south + bounds.north) // 2, (bounds.west + bounds.east) // 2)
-    every = lay_roads(extract.ways)
-    roads, share = main_part(every)
+    laid = lay_roads(extract.ways)
+    every = as_network(laid)
+    roads, share = main_part(laid)
+    del laid  # the largest thing there is
     found, zone, counts = _in_zones(extract.addresses, area, plane)
     snapped = snap(roads, plane, found.lat_e6, found.lon_e6)
     near = snapped.off <= CUT_OFF_METRES * DM_PER_METRE
