@@ -67,6 +67,18 @@ def nearest(plane: Plane, centres: Int64Array, lat: Int64Array, lon: Int64Array)
     return index
 
 
+def straight_metres(
+    plane: Plane, start: tuple[Int64Array, Int64Array], end: tuple[Int64Array, Int64Array]
+) -> Int64Array:
+    """Metres of the straight line between points (latitudes, longitudes) where they stand on the
+    plane, rounded up; shapes broadcast.
+    """
+    east = plane.east(start[1]).astype(np.int64) - plane.east(end[1])
+    north = plane.north(start[0]).astype(np.int64) - plane.north(end[0])
+    metres: Int64Array = np.ceil(np.hypot(east, north)).astype(np.int64)
+    return metres
+
+
 def scramble(values: Int64Array, salt: int) -> npt.NDArray[np.uint64]:
     """64 well-mixed bits for each whole number (splitmix64): variety that every machine repeats."""
     offset = salt * 0x9E3779B97F4A7C15 % 2**64

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import gymnasium as gym
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -78,6 +79,15 @@ def test_every_address_of_queens_village_is_found_by_its_own_text(
     ).road_map
     for i in range(len(road_map)):
         assert road_map.find(road_map.book.text(i)) == i
+    _assert_no_drive_beats_the_crow(road_map)
+
+
+def _assert_no_drive_beats_the_crow(road_map: RoadMap) -> None:
+    straight, roads = pairs_of(road_map)
+    assert (roads >= straight).all()
+    places, anchors = road_map.places, road_map.anchors[road_map.places["anchor"]]
+    east, north = (places[axis].astype(float) - anchors[axis] for axis in "xy")
+    assert (places["leg"] >= np.hypot(east, north)).all()
 
 
 @pytest.mark.slow
@@ -85,7 +95,7 @@ def test_roads_of_imperial_are_no_shorter_than_the_straight_line_nor_the_same_bo
     imperial: RoadMap,
 ) -> None:
     straight, roads = pairs_of(imperial)
-    assert (roads >= straight - 1).mean() >= 0.999
+    assert (roads >= straight).all()
     assert (imperial.metres != imperial.metres.T).mean() > 0.5
     middle = {band.label: band.median for band in circuity(imperial)}
     assert all(1.1 < middle[label] < 1.6 for label in ("2-5 km", "5-10 km", "10-20 km"))
@@ -101,7 +111,7 @@ def test_a_street_corner_of_arizona_is_built_and_drawn(
     pytest.importorskip("matplotlib")
     built = build(tmp_path, text, extract(extracts, name))
     straight, roads = pairs_of(built.road_map)
-    assert (roads >= straight - 2).all()
+    assert (roads >= straight).all()
     assert built.road_map.about.extract["date"].startswith("202")
     picture = tmp_path / "map.png"
     result = RUNNER.invoke(app, ["map", "draw", str(picture), str(tmp_path / "out.tbmap")])
@@ -157,8 +167,8 @@ def test_both_engines_agree_on_imperial(imperial: RoadMap, extracts: Path, tmp_p
     facts = differences(imperial, other)
     assert facts["pairs"] == 300 * 299
     assert facts["median"] <= 0.03
-    # Two routes may be equally fast to the second and differ in length; those are few.
-    assert facts["far_over_a_quarter"] <= 0.001 * facts["far_pairs"]
+    assert facts["far_pairs"] > 70_000
+    assert facts["far_over_a_quarter"] == 0
     assert [each["unreachable_pairs"] for each in compare(imperial, other)["maps"]] == [0, 0]
     assert not list(tmp_path.glob(".out*"))
     shutil.rmtree(tmp_path / "cache", ignore_errors=True)

@@ -46,6 +46,12 @@ def test_a_track_is_driven_where_a_tag_says_so() -> None:
         ({"highway": "service", "service": "parking_aisle"}, 7.5),
         ({"highway": "tertiary", "lanes": "1"}, 20),
         ({"highway": "tertiary", "lanes": "1", "oneway": "yes"}, 40),
+        ({"highway": "primary", "tracktype": "grade4"}, 25),
+        ({"highway": "primary", "smoothness": "bad", "surface": "asphalt"}, 40),
+        ({"highway": "residential", "lane_markings": "no"}, 0.75 * 25),
+        ({"highway": "residential", "width": "3 m", "lane_markings": "no"}, 12.5),
+        ({"highway": "residential", "width": "12'6\""}, 0.6 * 25),  # 3.81 m
+        ({"highway": "tertiary", "oneway": "alternating"}, 0.4 * 40),
     ],
 )
 def test_speed_follows_class_limit_and_surface(tags: dict[str, str], kmh: float) -> None:

@@ -1,6 +1,6 @@
 """Directed arcs of a network with exact weights, and chains of them from junction to junction.
 
-An arc weighs its milliseconds × 2²⁴ + decimetres, a whole number that float64 holds exactly, so
+An arc weighs its deciseconds × 2²⁴ + decimetres, a whole number that float64 holds exactly, so
 that the fastest route is unique and its low bits are its length (the idea of `roads.routing`, with
 decimetres). It knows arrays, no turn and no routing engine.
 """
@@ -18,23 +18,28 @@ from tradesbench_gym.roads.osm.network import Roads
 
 DM_BITS: Final = 24
 DM_MASK: Final = (1 << DM_BITS) - 1
-# Milliseconds for a decimetre at a tenth of a km/h.
-MILLISECONDS_PER_DM: Final = 3_600
 # What it costs to turn into a private road: more than any way round, so that a route begins or ends
 # in one and never passes through.
-ENTERING_MILLISECONDS: Final = 3_000_000
+ENTERING_DS: Final = 32_767
 Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Arcs:
-    """Directed arcs: nodes, weight, and the edge of `Roads` each runs along."""
+    """Directed arcs: nodes, weight, and the edge of `Roads` each runs along; `inside` marks the
+    nodes that one road passes through, where nothing is lost.
+    """
 
     tail: Int64Array
     head: Int64Array
     weight: Int64Array
     edge: Int64Array
-    nodes: int
+    inside: Mask
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.inside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,6 @@ class Chains:
 
 def arcs_of(roads: Roads) -> Arcs:
     """Every permitted direction of every edge, ordered by tail."""
-    milliseconds = roads.dm * MILLISECONDS_PER_DM // roads.speed
     back = np.flatnonzero(roads.oneway == 0)
     tail = np.concatenate([roads.tail, roads.head[back]])
     head = np.concatenate([roads.head, roads.tail[back]])
@@ -58,37 +62,44 @@ def arcs_of(roads: Roads) -> Arcs:
     public = np.zeros(len(roads.lat_e6), dtype=np.bool_)
     public[tail[~private]] = True
     public[head[~private]] = True
-    lost = lost + (private & public[tail]) * ENTERING_MILLISECONDS
-    weight = ((milliseconds[edge] + lost) << DM_BITS) + roads.dm[edge]
+    lost = lost + (private & public[tail]) * ENTERING_DS
+    weight = ((roads.ds[edge] + lost) << DM_BITS) + roads.dm[edge]
     order = np.lexsort((weight, head, tail))
-    return Arcs(tail[order], head[order], weight[order], edge[order], len(roads.lat_e6))
+    tail, head = tail[order], head[order]
+    inside = _through(tail, head, len(roads.lat_e6)) & (roads.legs == 2)
+    return Arcs(tail, head, weight[order], edge[order], inside)
 
 
 def chains_between(arcs: Arcs, wanted: Int64Array) -> Chains:
     """The arcs from junction to junction; the `wanted` nodes count as junctions."""
-    inside = _through(arcs)
+    inside = arcs.inside.copy()
     inside[wanted] = False
-    tail, head = arcs.tail, arcs.head
-    start = np.searchsorted(tail, np.arange(arcs.nodes + 1))
-    # The arc that goes on from each arc, itself where it ends at a node that stays.
-    inner = np.flatnonzero(inside[head])
-    first = start[head[inner]]
-    turns_back = head[first] == tail[inner]
-    last = np.arange(len(tail))
-    last[inner] = first + turns_back
+    last = onward(arcs, inside)
+    inner = np.flatnonzero(inside[arcs.head])
     weight = arcs.weight.copy()
     weight[inner] += arcs.weight[last[inner]]
     _run_on(last, weight, arcs, inside)
-    begin = np.flatnonzero(~inside[tail])
+    begin = np.flatnonzero(~inside[arcs.tail])
     return Chains(begin, last[begin], weight[begin])
 
 
-def _through(arcs: Arcs) -> Mask:
+def onward(arcs: Arcs, inside: Mask) -> Int64Array:
+    """The arc that goes on from each arc over a node `inside` a road, itself at other nodes."""
+    start = np.searchsorted(arcs.tail, np.arange(arcs.nodes + 1))
+    inner = np.flatnonzero(inside[arcs.head])
+    first = start[arcs.head[inner]]
+    turns_back = arcs.head[first] == arcs.tail[inner]
+    result = np.arange(len(arcs.tail))
+    result[inner] = first + turns_back
+    return result
+
+
+def _through(tail: Int64Array, head: Int64Array, nodes: int) -> Mask:
     """Nodes that one road passes through: two ways from one neighbour to another, or one way."""
-    out = np.bincount(arcs.tail, minlength=arcs.nodes)
-    into = np.bincount(arcs.head, minlength=arcs.nodes)
-    sums = np.zeros((2, 2, arcs.nodes), dtype=np.int64)
-    for side, (here, there) in enumerate(((arcs.tail, arcs.head), (arcs.head, arcs.tail))):
+    out = np.bincount(tail, minlength=nodes)
+    into = np.bincount(head, minlength=nodes)
+    sums = np.zeros((2, 2, nodes), dtype=np.int64)
+    for side, (here, there) in enumerate(((tail, head), (head, tail))):
         np.add.at(sums[side, 0], here, there)
         np.add.at(sums[side, 1], here, there * there)
     # Two neighbours are told apart by their sum and the sum of their squares.

@@ -48,9 +48,10 @@ class Ways:
     """Drivable ways: one row each, and the nodes of way w in rows start[w] … start[w + 1] - 1.
 
     Nodes stand in the direction of travel; `reversed` is 1 where the way is drawn against it.
-    `speed` is in tenths of km/h. `blocked` lists the nodes that no car passes, `wait_*` those where
-    it loses seconds, ahead and against the direction of the way; `ban_*` the turns by way, node and
-    way that are forbidden (`ban_only` 1: every other turn there is).
+    `speed` is in centimetres an hour, which hold the speeds of OSRM's profile exactly, `look` as
+    `tags.look` says. `blocked` lists the nodes that no car passes, `wait_*` those where it loses
+    seconds, ahead and against the direction of the way; `ban_*` the turns by way, node and way that
+    are forbidden (`ban_only` 1: every other turn there is).
     """
 
     id: Int64Array
@@ -59,6 +60,7 @@ class Ways:
     oneway: Int64Array
     restricted: Int64Array
     reversed: Int64Array
+    look: Int64Array
     name: Int64Array
     start: Int64Array
     ref: Int64Array

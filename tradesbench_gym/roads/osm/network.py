@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from tradesbench_gym.roads.content import Network
 from tradesbench_gym.roads.layout import EDGE, MICRODEGREES, NO_NAME, NODE, Int64Array, Plane
@@ -19,28 +20,39 @@ from tradesbench_gym.roads.osm.extract import Ways
 from tradesbench_gym.roads.routing import largest_part
 
 DM_PER_METRE: Final = 10
-TENTHS: Final = 10
+DS_PER_SECOND: Final = 10
+CM_PER_KM: Final = 100_000
+# Deciseconds that a metre takes at a centimetre an hour.
+DS_PER_METRE: Final = 3_600_000
+# OSRM measures a segment's time at the middle of a band of latitude this high.
+BAND_E6: Final = 50_000
 # WGS 84: metres in a degree at a latitude, as series of its cosine.
 LAT_SERIES: Final = (111_132.92, -559.82, 1.175, -0.0023)
 LON_SERIES: Final = (111_412.84, -93.5, 0.118)
+FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Roads:
     """A road network for cars: nodes in microdegrees, edges between them, int64 throughout.
 
-    `dm` is an edge's length in decimetres, `speed` tenths of km/h, `oneway` 1 where only tail to
-    head is allowed, `restricted` 1 on private roads, `wait` and `wait_back` the milliseconds lost
-    where it ends and, driven back, where it begins, `way` the id of its way, `name` its place in
-    `names`, -1 for none. `bans` has a row (way, node, way, 1 for "only there") for every turn that
-    is regulated.
+    `dm` is an edge's length in decimetres, `ds` the deciseconds it takes, `speed` centimetres an
+    hour, `oneway` 1 where only tail to head is allowed, `restricted` 1 on private roads, `wait` and
+    `wait_back` the deciseconds lost where it ends and, driven back, where it begins, `way` the id
+    of its way, `look` as `tags.look` says, `name` its place in `names`, -1 for none. `legs` counts
+    the roads that meet at a node, those too that lead nowhere, and `round` is 1 where a car may
+    turn round: where there is no other way out or no other way in. `bans` has a row (way, node,
+    way, 1 for "only there") for every turn that is regulated.
     """
 
     lat_e6: Int64Array
     lon_e6: Int64Array
+    legs: Int64Array
+    round: Int64Array
     tail: Int64Array
     head: Int64Array
     dm: Int64Array
+    ds: Int64Array
     speed: Int64Array
     road: Int64Array
     oneway: Int64Array
@@ -48,14 +60,16 @@ class Roads:
     wait: Int64Array
     wait_back: Int64Array
     way: Int64Array
+    look: Int64Array
     name: Int64Array
     names: tuple[str, ...]
     bans: Int64Array
 
 
+NODE_COLUMNS: Final = ("lat_e6", "lon_e6", "legs", "round")
 EDGE_COLUMNS: Final = (
-    "tail", "head", "dm", "speed", "road", "oneway", "restricted", "wait", "wait_back", "way",
-    "name",
+    "tail", "head", "dm", "ds", "speed", "road", "oneway", "restricted", "wait", "wait_back", "way",
+    "look", "name",
 )  # fmt: skip
 
 
@@ -103,20 +117,37 @@ def lay_roads(ways: Ways) -> Roads:
     keep = tail != head
     tail, head, way, wait, wait_back = (c[keep] for c in (tail, head, way, wait, wait_back))
     name = np.array([NO_NAME if not word else k for k, word in enumerate(ways.names)], np.int64)
+    legs, turn_round = _crossings(tail, head, ways.oneway[way], len(lat))
     return Roads(
-        lat, lon, tail, head, _lengths(lat, lon, tail, head),
-        ways.speed[way], ways.road[way], ways.oneway[way], ways.restricted[way], wait,
-        wait_back, ways.id[way], name[ways.name[way]], ways.names, _bans(ways, ref),
+        lat, lon, legs, turn_round, tail, head, _lengths(lat, lon, tail, head),
+        _times(lat, lon, tail, head, ways.speed[way]), ways.speed[way], ways.road[way],
+        ways.oneway[way], ways.restricted[way], wait, wait_back, ways.id[way], ways.look[way],
+        name[ways.name[way]], ways.names, _bans(ways, ref),
     )  # fmt: skip
 
 
+def _crossings(
+    tail: Int64Array, head: Int64Array, oneway: Int64Array, nodes: int
+) -> tuple[Int64Array, Int64Array]:
+    """How many roads meet at every node, and whether a car may turn round there."""
+    back = oneway == 0
+    # Of two roads between the same nodes OSRM keeps one.
+    ways = np.unique(np.append(tail * nodes + head, head[back] * nodes + tail[back]))
+    start, end = ways // nodes, ways % nodes
+    pairs = np.unique(np.minimum(start, end) * nodes + np.maximum(start, end))
+    legs = np.bincount(pairs // nodes, minlength=nodes)
+    legs += np.bincount(pairs % nodes, minlength=nodes)
+    exits, entries = np.bincount(start, minlength=nodes), np.bincount(end, minlength=nodes)
+    return legs, ((exits == 1) | (entries <= 1)).astype(np.int64)
+
+
 def _waits(ways: Ways, ref: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Milliseconds lost at every node, ahead and against the direction its way is drawn in."""
+    """Deciseconds lost at every node, ahead and against the direction its way is drawn in."""
     result = np.zeros((2, len(ref)), dtype=np.int64)
     here = np.isin(ways.wait_ref, ref)
     at = np.searchsorted(ref, ways.wait_ref[here])
-    result[0, at] = 1000 * ways.wait_ahead[here]
-    result[1, at] = 1000 * ways.wait_against[here]
+    result[0, at] = DS_PER_SECOND * ways.wait_ahead[here]
+    result[1, at] = DS_PER_SECOND * ways.wait_against[here]
     return result[0], result[1]
 
 
@@ -127,13 +158,45 @@ def _bans(ways: Ways, ref: Int64Array) -> Int64Array:
 
 
 def _lengths(lat: Int64Array, lon: Int64Array, tail: Int64Array, head: Int64Array) -> Int64Array:
-    middle = np.radians((lat[tail] + lat[head]) / 2 / MICRODEGREES)
-    along = sum(term * np.cos(2 * k * middle) for k, term in enumerate(LAT_SERIES))
-    across = sum(term * np.cos((1 + 2 * k) * middle) for k, term in enumerate(LON_SERIES))
+    """Decimetres of every edge."""
+    metres = _metres(lat, lon, tail, head, (lat[tail] + lat[head]) / 2)
+    return np.maximum(np.rint(metres * DM_PER_METRE).astype(np.int64), 1)
+
+
+def _times(
+    lat: Int64Array, lon: Int64Array, tail: Int64Array, head: Int64Array, speed: Int64Array
+) -> Int64Array:
+    """Deciseconds of every edge, rounded edge by edge as OSRM does: so do ties fall as there."""
+    metres = _metres(lat, lon, tail, head, band((lat[tail] + lat[head]) / 2))
+    return np.maximum(np.floor(metres * DS_PER_METRE / speed + 0.5).astype(np.int64), 1)
+
+
+def scales(lat_e6: Int64Array | FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Metres in a degree of latitude and in one of longitude at latitudes in microdegrees."""
+    angle = np.radians(lat_e6 / MICRODEGREES)
+    along, across = 0 * angle, 0 * angle
+    for k, term in enumerate(LAT_SERIES):
+        along += term * np.cos(2 * k * angle)
+    for k, term in enumerate(LON_SERIES):
+        across += term * np.cos((1 + 2 * k) * angle)
+    return along, across
+
+
+def band(lat_e6: FloatArray) -> FloatArray:
+    """The middle of the band of latitude that each latitude lies in, where OSRM measures."""
+    result: FloatArray = ((np.trunc(np.abs(lat_e6)) - 1) // BAND_E6 + 0.5) * BAND_E6
+    return result
+
+
+def _metres(
+    lat: Int64Array, lon: Int64Array, tail: Int64Array, head: Int64Array, at: FloatArray
+) -> FloatArray:
+    """Metres of every edge by the scales at the latitudes `at`, in microdegrees."""
+    along, across = scales(at)
     north = (lat[tail] - lat[head]) / MICRODEGREES * along
     east = (lon[tail] - lon[head]) / MICRODEGREES * across
-    dm: Int64Array = np.rint(np.hypot(north, east) * DM_PER_METRE).astype(np.int64)
-    return np.maximum(dm, 1)
+    metres: FloatArray = np.hypot(north, east)
+    return metres
 
 
 def as_network(roads: Roads, *, decimetres: bool = False) -> Network:
@@ -143,7 +206,7 @@ def as_network(roads: Roads, *, decimetres: bool = False) -> Network:
     edges = np.empty(len(roads.tail), EDGE)
     for column in ("tail", "head", "name", "road", "oneway"):
         edges[column] = getattr(roads, column)
-    edges["speed"] = np.maximum(np.rint(roads.speed / TENTHS), 1)
+    edges["speed"] = np.maximum(np.rint(roads.speed / CM_PER_KM), 1)
     metres = np.maximum(np.rint(roads.dm / DM_PER_METRE), 1)
     edges["metres"] = roads.dm if decimetres else metres
     return Network(nodes, edges, roads.names)
@@ -165,5 +228,6 @@ def main_part(roads: Roads) -> tuple[Roads, float]:
     names = tuple(roads.names[k] for k in used.tolist())
     bans = roads.bans[inside[roads.bans[:, 1]]]
     bans[:, 1] = number[bans[:, 1]]
-    lat, lon = roads.lat_e6[inside], roads.lon_e6[inside]
-    return Roads(lat, lon, **columns, names=names, bans=bans), share
+    for name in NODE_COLUMNS:
+        columns[name] = getattr(roads, name)[inside]
+    return Roads(**columns, names=names, bans=bans), share

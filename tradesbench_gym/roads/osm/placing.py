@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 
 from tradesbench_gym.errors import MapError
 from tradesbench_gym.roads.anchors import choose_anchors
-from tradesbench_gym.roads.content import AddressTable
+from tradesbench_gym.roads.content import AddressTable, Network
 from tradesbench_gym.roads.layout import MICRODEGREES, Int64Array, Plane, Road, Zone, to_e6
 from tradesbench_gym.roads.osm.area import NOWHERE, Area, ServiceZone
 from tradesbench_gym.roads.osm.extract import Addresses, Extract
@@ -30,7 +30,7 @@ from tradesbench_gym.roads.osm.network import (
 )
 from tradesbench_gym.roads.osm.snapping import Snapped, snap
 from tradesbench_gym.roads.routing import nearest_anchors
-from tradesbench_gym.roads.shapes import nearest
+from tradesbench_gym.roads.shapes import nearest, straight_metres
 
 # Farther from every road that hangs together with the rest: an island, or no house at all.
 CUT_OFF_METRES: Final = 1_000
@@ -47,7 +47,7 @@ class Placed:
     """
 
     roads: Roads
-    every: Roads
+    every: Network
     plane: Plane
     zones: tuple[Zone, ...]
     places: dict[str, Int64Array]
@@ -65,8 +65,10 @@ def place(extract: Extract, area: Area, anchors: int) -> Placed:
     """
     bounds = area.bounds
     plane = plane_at((bounds.south + bounds.north) // 2, (bounds.west + bounds.east) // 2)
-    every = lay_roads(extract.ways)
-    roads, share = main_part(every)
+    laid = lay_roads(extract.ways)
+    every = as_network(laid)
+    roads, share = main_part(laid)
+    del laid  # the largest thing there is
     found, zone, counts = _in_zones(extract.addresses, area, plane)
     snapped = snap(roads, plane, found.lat_e6, found.lon_e6)
     near = snapped.off <= CUT_OFF_METRES * DM_PER_METRE
@@ -80,8 +82,11 @@ def place(extract: Extract, area: Area, anchors: int) -> Placed:
     snapped, zone = _kept_snaps(snapped, named.row), zone[named.row]
     nodes = _anchors(roads, plane, area, snapped, anchors)
     anchor, leg = _legs(roads, snapped, nodes)
+    lat, lon = found.lat_e6[named.row], found.lon_e6[named.row]
+    ends = roads.lat_e6[nodes[anchor]], roads.lon_e6[nodes[anchor]]
+    leg = np.maximum(leg, straight_metres(plane, (lat, lon), ends))
     places = {
-        "lat_e6": found.lat_e6[named.row], "lon_e6": found.lon_e6[named.row],
+        "lat_e6": lat, "lon_e6": lon,
         "anchor": anchor, "leg": leg, "zone": zone, "kind": named.kind,
     }  # fmt: skip
     zones = _zones(area, places)

@@ -24,15 +24,16 @@ from tradesbench_gym.roads.osm.area import Box
 from tradesbench_gym.roads.osm.extract import Addresses, Extract, Ways, Words
 from tradesbench_gym.roads.osm.houses import Number, kind_of, numbers
 from tradesbench_gym.roads.osm.interpolation import between
-from tradesbench_gym.roads.osm.tags import AGAINST, BOTH, blocks, drive, wait
+from tradesbench_gym.roads.osm.tags import AGAINST, BOTH, blocks, drive, look, wait
 
 if TYPE_CHECKING:
     import osmium
 
 HOUSE: Final = "addr:housenumber"
 INTERPOLATION: Final = "addr:interpolation"
-E6_PER_E7: Final = 10
-TENTHS: Final = 10
+E6: Final = 1e6
+E7: Final = 1e7
+CM_PER_KM: Final = 100_000
 REPORT_EVERY: Final = 20_000
 Report = Callable[[int, int], None]
 
@@ -144,8 +145,9 @@ class _Reader:
         }
         self._way: dict[str, array[int]] = {
             name: array("i")
-            for name in ("road", "speed", "oneway", "restricted", "reversed", "name")
+            for name in ("road", "oneway", "restricted", "reversed", "look", "name")
         }
+        self._way["speed"] = array("q")
         self._id = array("q")
         self._refs, self._lats, self._lons = array("q"), array("i"), array("i")
         self._starts = array("q", [0])
@@ -180,7 +182,7 @@ class _Reader:
         location = node.location
         if not location.valid():
             return
-        lat, lon = location.y // E6_PER_E7, location.x // E6_PER_E7
+        lat, lon = _e6(location.y), _e6(location.x)
         self._see(lat, lon)
         tags = node.tags
         if HOUSE in tags and self._bounds.holds(lat, lon):
@@ -212,7 +214,7 @@ class _Reader:
         if "highway" not in tags and HOUSE not in tags and INTERPOLATION not in tags and not ring:
             return
         points = [
-            (node.ref, node.location.y // E6_PER_E7, node.location.x // E6_PER_E7)
+            (node.ref, _e6(node.location.y), _e6(node.location.x))
             for node in way.nodes
             if node.location.valid()
         ]
@@ -287,7 +289,8 @@ class _Reader:
     def _road(self, way: osmium.osm.Way, points: list[tuple[int, int, int]]) -> None:
         if not any(self._roads.holds(lat, lon) for _, lat, lon in points):
             return
-        use = drive(dict(way.tags))
+        tags = dict(way.tags)
+        use = drive(tags)
         if use is None:
             return
         self._stamp(way)
@@ -296,9 +299,10 @@ class _Reader:
         self._way["reversed"].append(int(use.direction == AGAINST))
         self._id.append(way.id)
         self._way["road"].append(int(use.road))
-        self._way["speed"].append(round(use.speed * TENTHS))
+        self._way["speed"].append(round(use.speed * CM_PER_KM))
         self._way["oneway"].append(int(use.direction != BOTH))
         self._way["restricted"].append(int(use.restricted))
+        self._way["look"].append(look(tags))
         self._way["name"].append(self._words["name"].index(use.name))
         for ref, lat, lon in points:
             self._refs.append(ref)
@@ -332,6 +336,12 @@ class _Reader:
             date=date,
             unreadable=self._unreadable,
         )
+
+
+def _e6(e7: int) -> int:
+    """Microdegrees of an osmium coordinate, rounded as OSRM does: half away from zero."""
+    e6 = e7 / E7 * E6
+    return int(e6 + 0.5 if e6 >= 0 else e6 - 0.5)
 
 
 def _columns(rows: Sequence[tuple[int, ...]], names: tuple[str, ...]) -> dict[str, Int64Array]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tradesbench_gym.roads.layout import Road
 
@@ -47,12 +47,24 @@ SLOW_SERVICES: Final = frozenset({
 })  # fmt: skip
 SERVICE_FACTOR: Final = 0.5
 SINGLE_LANE_FACTOR: Final = 0.5
+UNMARKED_FACTOR: Final = 0.75
+ALTERNATING_FACTOR: Final = 0.4
+SIDE_ROAD_FACTOR: Final = 0.8
+# A road for both ways is slower where it is less than so many metres wide.
+WIDTHS: Final = ((4, 0.6), (5, 0.75), (6, 0.8))
+SINGLE_LANE_METRES: Final = 3
+FEET: Final = 0.3048
 SURFACES: Final = {
     "cement": 80, "compacted": 80, "fine_gravel": 80, "paving_stones": 60, "metal": 60,
     "bricks": 60, "grass": 40, "wood": 40, "sett": 40, "grass_paver": 40, "gravel": 40,
     "unpaved": 40, "ground": 40, "dirt": 40, "pebblestone": 40, "tartan": 40, "cobblestone": 30,
     "clay": 30, "earth": 20, "stone": 20, "rocky": 20, "sand": 20, "laterite": 15, "mud": 10,
 }  # fmt: skip
+TRACKS: Final = {"grade1": 60, "grade2": 40, "grade3": 30, "grade4": 25, "grade5": 20}
+SMOOTHNESS: Final = {
+    "intermediate": 80, "bad": 40, "very_bad": 20, "horrible": 10, "very_horrible": 5,
+}  # fmt: skip
+CAPS: Final = (("surface", SURFACES), ("tracktype", TRACKS), ("smoothness", SMOOTHNESS))
 PASSABLE_BARRIERS: Final = frozenset({
     "cattle_grid", "border_control", "toll_booth", "sally_port", "no", "entrance",
     "height_restrictor", "arch", "gate", "lift_gate", "kerb",
@@ -61,6 +73,9 @@ GATES: Final = frozenset({"gate", "lift_gate"})
 GATE_SECONDS: Final = 60
 WAITS: Final = {"traffic_signals": 2, "stop": 2, "give_way": 1}
 FORWARD: Final = frozenset({"yes", "1", "true"})
+# Steps of the code of a road's looks.
+CIRCULAR: Final = 16
+LANE: Final = 32
 BOTH: Final = 0
 AHEAD: Final = 1
 AGAINST: Final = -1
@@ -78,6 +93,38 @@ class Drive(NamedTuple):
     direction: int
     restricted: bool
     name: str
+
+
+class Look(NamedTuple):
+    """What tells how wide and great a road looks: the place of its class in `HIGHWAYS`, whether it
+    is a roundabout, its lanes by the tags, 0 for none. Whole numbers, or arrays of such.
+    """
+
+    highway: Any
+    circular: Any
+    lanes: Any
+
+
+def look(tags: Tags) -> int:
+    """The looks of a road as one whole number; `look_of` takes it apart."""
+    order = list(HIGHWAYS)
+    highway = tags.get("highway", "")
+    place = order.index(highway) if highway in HIGHWAYS else len(order)
+    circular = tags.get("junction") in {"roundabout", "circular"}
+    if "lanes" in tags:
+        lanes = _count(tags["lanes"])
+    else:
+        lanes = _count(tags.get("lanes:forward", "")) + _count(tags.get("lanes:backward", ""))
+    return place + CIRCULAR * circular + LANE * lanes
+
+
+def look_of(code: Any) -> Look:
+    """The looks that one number, or an array of them, stands for."""
+    return Look(code % CIRCULAR, code // CIRCULAR % 2, code // LANE)
+
+
+def _count(text: str) -> int:
+    return int(text) if re.fullmatch(r"\d{1,2}", text) else 0
 
 
 def drive(tags: Tags) -> Drive | None:
@@ -164,7 +211,9 @@ def _speed(tags: Tags, kmh: float) -> float:
         if limit:
             kmh = limit * SHARE_OF_LIMIT
             break
-    return min(kmh, SURFACES.get(tags.get("surface", ""), kmh))
+    for key, caps in CAPS:
+        kmh = min(kmh, caps.get(tags.get(key, ""), kmh))
+    return kmh
 
 
 def parse_limit(text: str) -> float:
@@ -176,8 +225,39 @@ def parse_limit(text: str) -> float:
 
 
 def _factor(tags: Tags, direction: int) -> float:
-    factor = SERVICE_FACTOR if tags.get("service") in SLOW_SERVICES else 1.0
+    """What slows a car down beside the speed itself: the worst of it counts."""
+    factors = [1.0]
+    if tags.get("service") in SLOW_SERVICES:
+        factors.append(SERVICE_FACTOR)
+    if tags.get("side_road") in {"yes", "rotary"}:
+        factors.append(SIDE_ROAD_FACTOR)
+    if tags.get("oneway") == "alternating":
+        factors.append(ALTERNATING_FACTOR)
+    if direction == BOTH:
+        factors.append(_narrow(tags))
+    return min(factors)
+
+
+def _narrow(tags: Tags) -> float:
     lanes = re.match(r"\d+", tags.get("lanes", ""))
-    if direction == BOTH and lanes is not None and int(lanes[0]) <= 1:
-        factor = min(factor, SINGLE_LANE_FACTOR)
-    return factor
+    width = parse_metres(tags.get("width", ""))
+    if lanes is not None and int(lanes[0]) <= 1:
+        return SINGLE_LANE_FACTOR
+    if width is not None and width <= SINGLE_LANE_METRES:
+        return SINGLE_LANE_FACTOR
+    for most, factor in WIDTHS:
+        if width is not None and width < most:
+            return factor
+    return UNMARKED_FACTOR if tags.get("lane_markings") == "no" else 1.0
+
+
+def parse_metres(text: str) -> float | None:
+    """A width in metres: `3`, `2,5 m`, `12'`, `12'6"`; None where it is none."""
+    number = re.search(r"\d+\.?\d*", text.replace(",", "."))
+    if number is None:
+        return None
+    feet = text.partition("'")
+    if not feet[1]:
+        return float(number[0])
+    inches = re.search(r"\d+", feet[2])
+    return FEET * (float(number[0]) + (int(inches[0]) / 12 if inches else 0))

@@ -12,18 +12,19 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tradesbench_gym.roads.layout import Int64Array
 from tradesbench_gym.roads.osm.arcs import DM_BITS, Arcs, Chains, Mask
-from tradesbench_gym.roads.osm.network import Roads, lat_scale, lon_scale
+from tradesbench_gym.roads.osm.bearings import headings
+from tradesbench_gym.roads.osm.network import DS_PER_SECOND, FloatArray, Roads
 
 TURN_SECONDS: Final = 7.5
 TURN_BIAS: Final = 1.075
 ONCOMING_SECONDS: Final = 2.0
 ROUND_SECONDS: Final = 20.0
 FORBIDDEN_SECONDS: Final = 3_600.0
-FloatArray = npt.NDArray[np.float64]
+# Degrees from which on a turn leads back along the same road.
+ABOUT: Final = 179.999
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def turn_graph(roads: Roads, arcs: Arcs, chains: Chains, anchors: Int64Array) ->
     step = np.arange(len(before)) - np.repeat(np.cumsum(count) - count, count)
     after = order[start[ends[before]] + step]
     lost = _seconds(roads, arcs, chains.last[before], chains.first[after], ends[before])
-    weight = chains.weight[after] + (np.rint(1000 * lost).astype(np.int64) << DM_BITS)
+    weight = chains.weight[after] + ((DS_PER_SECOND * lost).astype(np.int64) << DM_BITS)
     # Of every anchor a source of its own, and the stretches out of it as they are.
     size = start[anchors + 1] - start[anchors]
     source = np.repeat(np.arange(len(anchors)), size)
@@ -83,13 +84,14 @@ def _seconds(
     roads: Roads, arcs: Arcs, before: Int64Array, after: Int64Array, node: Int64Array
 ) -> FloatArray:
     """Seconds that the turn from one arc into another costs."""
-    heading = _headings(roads, arcs)
-    angle = (heading[after] - heading[before] + 180) % 360 - 180
-    crossing = _neighbours(roads)[node] > 2
-    result = np.where(crossing, turn_seconds(angle), 0.0)
-    back = arcs.edge[before] == arcs.edge[after]
-    alone = np.bincount(arcs.tail, minlength=arcs.nodes)[node] == 1
-    result[back] = np.where(alone[back], ROUND_SECONDS, FORBIDDEN_SECONDS)
+    leaving, arriving, legs = headings(roads, arcs)
+    angle = (leaving[after] - arriving[before] + 180) % 360 - 180
+    round_seconds = ROUND_SECONDS + float(turn_seconds(np.array([180.0]))[0])
+    result = np.where(legs[node] > 2, turn_seconds(angle), 0.0)
+    # From one carriageway of a road into the other.
+    result[(np.abs(angle) > ABOUT) & (roads.legs[node] > 2)] = round_seconds
+    back = arcs.tail[before] == arcs.head[after]
+    result[back] = np.where(roads.round[node[back]] == 1, round_seconds, FORBIDDEN_SECONDS)
     result[_banned(roads, arcs, before, after, node)] = FORBIDDEN_SECONDS
     return result
 
@@ -101,21 +103,6 @@ def turn_seconds(angle: FloatArray) -> FloatArray:
     across = ONCOMING_SECONDS / (1 + np.exp(-(13 * np.abs(angle) / 180 - 3.25)))
     seconds: FloatArray = np.where(angle >= 0, right, left + across)
     return seconds
-
-
-def _headings(roads: Roads, arcs: Arcs) -> FloatArray:
-    """Direction of every arc in degrees, clockwise from north."""
-    lat = float(roads.lat_e6.mean()) / 1e6
-    east = (roads.lon_e6[arcs.head] - roads.lon_e6[arcs.tail]) * lon_scale(lat)
-    north = (roads.lat_e6[arcs.head] - roads.lat_e6[arcs.tail]) * lat_scale(lat)
-    degrees: FloatArray = np.degrees(np.arctan2(east, north))
-    return degrees
-
-
-def _neighbours(roads: Roads) -> Int64Array:
-    """How many roads meet at every node."""
-    pairs = np.stack([np.minimum(roads.tail, roads.head), np.maximum(roads.tail, roads.head)])
-    return np.bincount(np.unique(pairs, axis=1).reshape(-1), minlength=len(roads.lat_e6))
 
 
 def _banned(

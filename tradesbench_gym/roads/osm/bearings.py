@@ -1,0 +1,86 @@
+"""In which direction roads leave and reach their junctions, for what a turn costs goes by angle.
+
+Most roads lead where their first segment points; where that is short, `sight` judges, and the two
+carriageways of a road are `merged`. It knows arcs and no cost.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from tradesbench_gym.roads.layout import Int64Array
+from tradesbench_gym.roads.osm.arcs import Arcs, Mask, onward
+from tradesbench_gym.roads.osm.merging import merged
+from tradesbench_gym.roads.osm.network import DM_PER_METRE, FloatArray, Roads, band, scales
+from tradesbench_gym.roads.osm.sight import LANE, Manner, Point, clear, seen
+from tradesbench_gym.roads.osm.tags import HIGHWAYS, look_of
+
+# No road is followed farther: what is judged lies within the first metres.
+MOST_POINTS: Final = 60
+ASSUMED_LANES: Final = 2
+# What meets at a junction is the wider the greater the road.
+WIDENINGS: Final = {
+    "motorway": 2.5, "motorway_link": 2.5, "trunk": 2.5, "trunk_link": 2.5, "primary": 1.5,
+}  # fmt: skip
+
+
+def headings(roads: Roads, arcs: Arcs) -> tuple[FloatArray, FloatArray, Int64Array]:
+    """Degrees, clockwise from north, in which every arc leaves its tail and arrives at its head,
+    and how many roads are seen to meet at every node.
+    """
+    ahead = onward(arcs, arcs.inside)
+    behind = np.arange(len(ahead))
+    inner = np.flatnonzero(arcs.inside[arcs.head])
+    behind[ahead[inner]] = inner
+    lanes = _lanes(roads)
+    leaving = _bearings(roads, arcs, (arcs.tail, arcs.head), ahead, lanes)
+    arriving = _bearings(roads, arcs, (arcs.head, arcs.tail), behind, lanes) + 180
+    return merged(roads, arcs, leaving, arriving)
+
+
+def _lanes(roads: Roads) -> Int64Array:
+    """The most lanes of a road at every node, by its tags; 0 for none."""
+    lanes = look_of(roads.look).lanes
+    most = np.zeros(len(roads.lat_e6), dtype=np.int64)
+    np.maximum.at(most, roads.tail, lanes)
+    np.maximum.at(most, roads.head, lanes)
+    return most
+
+
+def _bearings(
+    roads: Roads, arcs: Arcs, ends: tuple[Int64Array, Int64Array], follow: Int64Array,
+    lanes: Int64Array,
+) -> FloatArray:  # fmt: skip
+    """Degrees from the first end of every arc along it; `follow` is the arc behind its second."""
+    near, far = ends
+    lon, lat = roads.lon_e6[far].astype(np.float64), roads.lat_e6[far].astype(np.float64)
+    points = list(zip(roads.lon_e6.tolist(), roads.lat_e6.tolist(), strict=True))
+    look = look_of(roads.look[arcs.edge])
+    widening = np.array([WIDENINGS.get(name, 1.0) for name in (*HIGHWAYS, "")])[look.highway]
+    width = widening * np.where(lanes[near] > 0, lanes[near], ASSUMED_LANES) * LANE
+    minor = look.highway >= list(HIGHWAYS).index("service")
+    for k in np.flatnonzero(_unclear(roads, arcs, near, follow)).tolist():
+        manner = Manner(bool(minor[k]), bool(look.circular[k]), float(width[k]))
+        if clear(manner, float(roads.dm[arcs.edge[k]]) / DM_PER_METRE - 1):
+            continue
+        line: list[Point] = [points[near[k]], points[far[k]]]
+        arc = k
+        while follow[arc] != arc and len(line) < MOST_POINTS:
+            arc = int(follow[arc])
+            if points[far[arc]] != line[-1]:
+                line.append(points[far[arc]])
+        lon[k], lat[k] = seen(line, manner)
+    along, across = scales(band((roads.lat_e6[near] + lat) / 2))
+    degrees: FloatArray = np.degrees(
+        np.arctan2((lon - roads.lon_e6[near]) * across, (lat - roads.lat_e6[near]) * along)
+    )
+    return degrees
+
+
+def _unclear(roads: Roads, arcs: Arcs, near: Int64Array, follow: Int64Array) -> Mask:
+    """Arcs that begin at a junction and are not the whole of their road."""
+    result: Mask = ~arcs.inside[near] & (roads.legs[near] > 2)
+    result &= follow != np.arange(len(follow))
+    return result
