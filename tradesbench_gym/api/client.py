@@ -117,7 +117,7 @@ class Client:
         """Ask for an operation by its name.
 
         Raises:
-            ApiError: the server refused, there is no such operation, or the arguments are none of it.
+            ApiError: the server refused, there is no such operation, or it has no such arguments.
             UnreachableError: nobody answered, or not in the words of this API.
 
         """

@@ -1,0 +1,81 @@
+"""Threads that work beside their owner: what they do, what they raise, and when they end."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from tradesbench_gym.core.batch import all_played
+from tradesbench_gym.core.jit import COMPILED, add_shared, kernel
+from tradesbench_gym.envs.crew import Crew
+
+
+@kernel
+def add_often(counter: np.ndarray, times: int) -> None:
+    for _ in range(times):
+        add_shared(counter, np.int64(1))
+
+
+def ended(threads: set[threading.Thread]) -> bool:
+    until = time.monotonic() + 10
+    while any(thread.is_alive() for thread in threads) and time.monotonic() < until:
+        time.sleep(0.01)
+    return not any(thread.is_alive() for thread in threads)
+
+
+def threads_of(crew: Crew) -> set[threading.Thread]:
+    done: list[threading.Thread] = []
+    crew.hand_out([lambda: done.append(threading.current_thread())] * 3)
+    crew.wait_until(lambda: len(done) == 3)
+    return set(done)
+
+
+def test_each_thread_does_its_piece() -> None:
+    crew = Crew(3)
+    threads = threads_of(crew)
+    assert len(threads) == 3
+    assert threading.current_thread() not in threads
+    crew.close()
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_what_a_piece_raises_is_raised_to_the_owner_and_the_crew_works_on() -> None:
+    crew = Crew(3)
+
+    def fail() -> None:
+        raise ZeroDivisionError("of a piece")
+
+    crew.hand_out([fail])
+    with pytest.raises(ZeroDivisionError, match="of a piece"):
+        crew.wait_until(lambda: False)
+    assert len(threads_of(crew)) == 3
+    crew.close()
+
+
+def test_a_crew_that_nobody_closed_ends_with_its_owner() -> None:
+    crew = Crew(3)
+    threads = threads_of(crew)
+    del crew
+    gc.collect()
+    assert ended(threads)
+
+
+@pytest.mark.skipif(not COMPILED, reason="the plain function is for one thread")
+def test_no_addition_of_any_thread_is_lost() -> None:
+    counter, times = np.zeros(1, np.int64), 200_000
+    add_often(np.zeros(1, np.int64), 1)
+    crew = Crew(3)
+    crew.hand_out([lambda: add_often(counter, times)] * 3)
+    add_often(counter, times)
+    crew.wait_until(lambda: all_played(counter, 4 * times))
+    crew.close()
+    assert int(counter[0]) == 4 * times
+
+
+def test_what_was_not_all_played_is_said_after_a_while() -> None:
+    assert all_played(np.array([5]), 5)
+    assert not all_played(np.array([4]), 5)
