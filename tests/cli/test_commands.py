@@ -204,8 +204,8 @@ def test_diff_names_the_first_event_in_which_two_runs_part() -> None:
     status, said = called("diff", "accept-all@5", "do-nothing@5", "--days", "1")
     assert status == 1
     assert "The runs part after 2 events" in said  # the day opens, the first call rings
-    assert "last common  day 1" in said
-    assert "rang call=1" in said
+    assert "last common  2026-10-01 " in said
+    assert " rang call 1\n" in said
     assert "rejected" in said
 
 
@@ -221,6 +221,26 @@ def test_diff_shows_where_one_run_goes_on_and_the_other_ends(tmp_path: Path) -> 
     found = json.loads(called("diff", str(whole), str(part), "--json")[1])
     assert found["difference"]["place"] == 30
     assert found["difference"]["right"] is None
+
+
+def test_diff_reads_the_events_of_a_world_file_and_shows_them_in_words(tmp_path: Path) -> None:
+    world, part = tmp_path / "a.sqlite", tmp_path / "part.jsonl"
+    events = tmp_path / "a.jsonl"
+    called("run", "--days", "1", "--world", str(world), "--json")
+    called("run", "--days", "1", "--events", str(events), "--json")
+    status, said = called("diff", str(world), "oracle@5", "--days", "1")
+    assert (status, "The runs are the same" in said) == (0, True)
+    lines = events.read_text(encoding="utf-8").splitlines()
+    place = next(k for k, line in enumerate(lines) if '"booked"' in line)
+    booked = json.loads(lines[place]) | {"technician": 3, "window": 5}
+    part.write_text("\n".join([*lines[:place], json.dumps(booked)]), encoding="utf-8")
+    status, said = called("diff", str(world), str(part))
+    assert status == 1
+    technician, window = (row for row in said.splitlines() if row.startswith(("techn", "window")))
+    assert "katherine" in technician
+    assert "17:00-19:00" in window
+    assert "≠" in technician
+    assert "≠" in window
 
 
 def test_diff_names_the_line_that_is_no_event(own_policies: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -132,6 +133,20 @@ def test_replay_shows_every_command_and_event(finished_run: Path, map_file: Path
     steps = [json.loads(line) for line in said.splitlines()]
     counts = (len(steps) - 1, sum(len(step["events"]) for step in steps), steps[-1]["digest"])
     assert rows(finished_run, "SELECT journal, events, digest FROM head") == [counts]
+
+
+def test_replay_tells_answers_and_events_with_names_and_dates(
+    finished_run: Path, map_file: Path
+) -> None:
+    status, said = called(replay, finished_run, "--map", map_file)
+    assert status == 0
+    names = "|".join(man.key for man in business().scenario.technicians)
+    slot = r"\d\d:00-\d\d:00"
+    assert re.search(rf"^ +\d+ offer ({names}), today, {slot}: accepted$", said, re.MULTILINE)
+    booked = rf"^ +2026-\d\d-\d\d \d\d:\d\d booked call 1, ({names}), 2026-\d\d-\d\d {slot}$"
+    assert re.search(booked, said, re.MULTILINE)
+    assert re.search(r" overhead -\$[\d,]+\.\d\d$", said, re.MULTILINE)
+    assert "=" not in said
 
 
 def test_replay_never_shows_the_salt(tmp_path: Path, map_file: Path) -> None:

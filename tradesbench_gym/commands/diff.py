@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from tradesbench_gym.commands.event_words import event_text, slot_text, technician_name
 from tradesbench_gym.commands.options import (
     DaysOption,
     JsonOption,
@@ -27,11 +28,14 @@ from tradesbench_gym.company.events import Event
 from tradesbench_gym.company.play import play
 from tradesbench_gym.company.simulation import Simulation
 from tradesbench_gym.core.layout import DAY_SECONDS
+from tradesbench_gym.envs.wording import dollars
 from tradesbench_gym.errors import StateError
 from tradesbench_gym.policies.load import load_policy
+from tradesbench_gym.world import replay
 
 PARTED = 1
-_SPEC = "policy@seed, such as oracle@5, or an event file written by `tradesbench run --events FILE`"
+_SPEC = "policy@seed, such as oracle@5, a world file, or what `tradesbench run --events` wrote"
+_WORLD = b"SQLite format 3"
 
 
 def diff(
@@ -50,14 +54,15 @@ def diff(
 
     Example: tradesbench diff oracle@5 oracle:margin=20@5
 
-    Example: tradesbench diff mine.jsonl oracle@5
+    Example: tradesbench diff mine.sqlite oracle@5
     """
     secret = salt_number(salt)
     runs = [_source(spec) for spec in (left, right)]
     business = None
     if any(isinstance(run, tuple) for run in runs):
         business = open_with(scenario, map_name, days, start_date)
-    one, other = (_events(run, business, secret) for run in runs)
+    (one, of_one), (other, of_other) = (_events(run, business, secret) for run in runs)
+    business = of_one or of_other
     found = first_difference(one, other)
     if as_json:
         counts = {"events": [len(one), len(other)], "same": found is None}
@@ -88,19 +93,32 @@ def _source(spec: str) -> Path | tuple[str, int]:
 
 def _events(
     source: Path | tuple[str, int], business: Business | None, salt: int
-) -> Sequence[Event]:
-    if isinstance(source, Path):
-        try:
-            text = source.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise StateError(
-                f"{source} cannot be read as events: {error}", code="file", field="run"
-            ) from None
-        return list(read_events(text.splitlines(), str(source)))
-    policy, seed = source
-    simulation = Simulation(seed, salt=salt, business=business)
-    play(simulation, load_policy(policy, seed=seed))
-    return simulation.take_events()
+) -> tuple[Sequence[Event], Business | None]:
+    """The events of a run, and what they are of where that is known."""
+    if isinstance(source, tuple):
+        policy, seed = source
+        simulation = Simulation(seed, salt=salt, business=business)
+        play(simulation, load_policy(policy, seed=seed))
+        return simulation.take_events(), business
+    if is_world(source):
+        steps = list(replay(source))
+        return [event for step in steps for event in step.events], steps[0].simulation.business
+    try:
+        text = source.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StateError(
+            f"{source} cannot be read as events: {error}", code="file", field="run"
+        ) from None
+    return list(read_events(text.splitlines(), str(source))), business
+
+
+def is_world(path: Path) -> bool:
+    """Whether a file is a world file, or any other of SQLite."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_WORLD)) == _WORLD
+    except OSError:
+        return False
 
 
 def _print(
@@ -113,21 +131,34 @@ def _print(
         f"The runs part after {found.place:,} events of {counts[0]:,} and {counts[1]:,}{date}.",
         markup=False,
     )
-    console.print(f"last common  {found.common or 'none'}", markup=False)
+    common = "none" if found.common is None else found.common
+    if isinstance(common, Event) and business is not None:
+        common = event_text(common, business)
+    console.print(f"last common  {common}", markup=False)
     table = Table("", *names, "", box=None, pad_edge=False, header_style="bold")
     for field in FIELDS:
-        pair = [_shown(event, field) for event in (found.left, found.right)]
+        pair = [_shown(event, field, business) for event in (found.left, found.right)]
         if any(pair):
             differs = field in found.differing
             table.add_row(field, *pair, "≠" if differs else "", style="bold" if differs else "")
     console.print(table)
 
 
-def _shown(event: Event | None, field: str) -> str:
+def _shown(event: Event | None, field: str, business: Business | None) -> str:
     if event is None:
         return "no more events" if field == "at" else ""
+    value = event.as_dict().get(field)
+    if value is None:
+        return ""
     if field == "at":
         day, second = divmod(event.at, DAY_SECONDS)
         return f"day {day + 1} {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
-    value = event.as_dict().get(field)
-    return "" if value is None else str(value)
+    if field == "day":
+        return f"day {int(value) + 1}"
+    if field == "cents":
+        return dollars(int(value), sign=True)
+    if business is not None and field == "technician":
+        return technician_name(business, int(value))
+    if business is not None and field == "window":
+        return slot_text(business, None, int(value))
+    return str(value).replace("_", " ")

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from tradesbench_gym.commands.event_words import event_text, slot_text, technician_name
 from tradesbench_gym.commands.options import JsonOption
 from tradesbench_gym.commands.world_options import FileArgument, MapOfFileOption
 from tradesbench_gym.core.codes import Stop
@@ -83,21 +84,29 @@ def _step_through(steps: Iterator[Step], console: Console) -> None:
 
 
 def _lines(step: Step) -> list[str]:
-    return [f"{step.number:>5} {_said(step)}", *(f"      {event}" for event in step.events)]
+    business = step.simulation.business
+    events = (f"      {event_text(event, business)}" for event in step.events)
+    return [f"{step.number:>5} {_said(step)}", *events]
 
 
 def _said(step: Step) -> str:
+    given, business = step.arguments, step.simulation.business
     command = step.command.name.lower().replace("_", " ")
     if step.command == Command.BEGIN:
-        given = step.arguments
         return f"run {given['seed']} of {given['scenario']} on {given['map']}, {given['days']} days"
-    given_text = "".join(f" {name}={value}" for name, value in step.arguments.items())
-    outcome = ""
+    if step.command == Command.OFFER:
+        who = technician_name(business, given["technician"])
+        when = slot_text(business, None, given["window"])
+        answer = "accepted" if step.outcome else "declined"
+        return f"offer {who}, {_ahead(given['ahead'])}, {when}: {answer}"
+    given_text = "".join(f" {name}={value}" for name, value in given.items())
     if step.command == Command.ADVANCE and step.outcome is not None:
-        outcome = f": {Stop(step.outcome).name.lower().replace('_', ' ')}"
-    elif step.command == Command.OFFER:
-        outcome = ": accepted" if step.outcome else ": declined"
-    return f"{command}{given_text}{outcome}"
+        return f"{command}{given_text}: {Stop(step.outcome).name.lower().replace('_', ' ')}"
+    return f"{command}{given_text}"
+
+
+def _ahead(days: int) -> str:
+    return ("today", "tomorrow")[days] if days < 2 else f"in {days} days"
 
 
 def _plain(step: Step) -> dict[str, Any]:
