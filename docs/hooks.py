@@ -1,7 +1,8 @@
 """What the site's pages take from the code, so that no number or signature stands twice.
 
-`{{ doc:tradesbench_gym.envs.TradesEnv }}` becomes that object's docstring, `{{ demand.gain }}` the
-value of the shipped scenario. An unknown name stops the build.
+`{{ doc:tradesbench_gym.envs.TradesEnv }}` becomes that object's docstring, `{{ members:… }}` those
+of a class's members, `{{ fields:call }}` a table of what a dispatcher sees of a record and
+`{{ demand.gain }}` the value of the shipped scenario. An unknown name stops the build.
 """
 
 from __future__ import annotations
@@ -14,18 +15,53 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-_MARK = re.compile(r"\{\{ ?(doc:)?([\w.]+) ?\}\}")
+from tradesbench_gym.core.layout import FIELDS
+
+_MARK = re.compile(r"\{\{ ?(?:(\w+):)?([\w.]+) ?\}\}")
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put every mark's value in its place; called by MkDocs for each page."""
-    return _MARK.sub(lambda mark: docstring(mark[2]) if mark[1] else number(mark[2]), markdown)
+    makers = {"doc": docstring, "members": members, "fields": fields, None: number}
+    return _MARK.sub(lambda mark: makers[mark[1]](mark[2]), markdown)
+
+
+def members(path: str) -> str:
+    """The public methods and properties of a class with their docstrings, as Markdown."""
+    own = ((name, one) for name, one in vars(_object(path)).items() if not name.startswith("_"))
+    return "\n\n".join(
+        f"### `{name}{_arguments(one)}`\n\n{inspect.cleandoc(one.__doc__ or '')}"
+        for name, one in own
+        if isinstance(one, property) or inspect.isfunction(one)
+    )
+
+
+def _arguments(member: Any) -> str:
+    """How a method is called, without its own object; nothing for a property."""
+    if isinstance(member, property):
+        return ""
+    said = inspect.signature(member)
+    return str(said.replace(parameters=list(said.parameters.values())[1:])).replace("'", "")
+
+
+def fields(record: str) -> str:
+    """What a dispatcher sees of a record, as a table."""
+    lines = ["| field | unit | meaning |", "| --- | --- | --- |"]
+    for field in FIELDS[record]:
+        if field.seen != "hidden":
+            late = " (once the job is done)" if field.seen == "done" else ""
+            lines.append(f"| `{field.name}` | {field.unit} | {field.meaning}{late} |")
+    return "\n".join(lines)
+
+
+def _object(path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(module), name)
 
 
 def docstring(path: str) -> str:
     """The docstring of an object, as Markdown; its headings one level lower than the page's."""
-    module, _, name = path.rpartition(".")
-    text = inspect.getdoc(getattr(importlib.import_module(module), name))
+    text = inspect.getdoc(_object(path))
     if not text:
         raise ValueError(f"{path} has no docstring")
     return re.sub(r"^(#+ )", r"#\1", text, flags=re.MULTILINE)

@@ -36,6 +36,15 @@ def test_a_page_says_what_the_scenario_says() -> None:
     assert made == "1,250 17:00 3.0"
 
 
+def test_a_page_lists_members_and_what_is_seen_of_a_record_and_nothing_hidden() -> None:
+    made = hooks().on_page_markdown("{{ members:tradesbench_gym.core.view.Desk }}")
+    assert "### `copy() -> Desk`" in made
+    assert "### `call`\n\nThe call on the line" in made
+    made = hooks().on_page_markdown("{{ fields:call }}")
+    assert "| `rang_at` | s | when the call came in |" in made
+    assert "cancel_at" not in made
+
+
 @pytest.mark.parametrize("mark", ["pay.none", "windows.9.opens", "pay.overhead.more"])
 def test_a_number_that_the_scenario_lacks_stops_the_build(mark: str) -> None:
     with pytest.raises(KeyError, match=mark):
