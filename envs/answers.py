@@ -82,13 +82,14 @@ class Refused:
         """Where what is told of an answer with a number stands."""
         row = int(self.known[number])
         if row == 0:
-            row = self.known[number] = self._count
-            self._count += 1
+            told, row = self._put(answer, action), self._count
             if row == len(self._kept[0]):
                 room = np.full(row, None, object)
                 self._kept = [np.concatenate([column, room]) for column in self._kept]
-            for column, value in zip(self._kept, self._put(answer, action), strict=True):
+            for column, value in zip(self._kept, told, strict=True):
                 column[row] = value
+            self._count += 1
+            self.known[number] = row  # last: until then nothing is known
         return row
 
     def _put(self, answer: int, action: Sequence[int]) -> tuple[str | None, ...]:

@@ -8,13 +8,44 @@ from __future__ import annotations
 import time
 import weakref
 from collections.abc import Callable, Iterable
-from queue import SimpleQueue
+from functools import partial
+from queue import Empty, SimpleQueue
 from threading import Thread
 
 _NAP_SECONDS = 20e-6
 
 Piece = Callable[[], None]
 Inbox = SimpleQueue[Piece | None]
+
+
+class _Helper:
+    """A thread, its inbox, and what its pieces raised."""
+
+    def __init__(self) -> None:
+        self.inbox: Inbox = SimpleQueue()
+        self.failed: list[BaseException] = []
+        self.thread = Thread(target=self._work, daemon=True)
+
+    def _work(self) -> None:
+        while (piece := self.inbox.get()) is not None:
+            self._do(piece)
+            del piece  # and with it the arrays that it was to fill
+
+    def _do(self, piece: Piece) -> None:
+        try:
+            piece()
+        except BaseException as error:  # noqa: BLE001 - it is the owner's to raise
+            self.failed.append(error)
+
+    def do_what_is_left(self) -> None:
+        """For the owner, when the thread is no more."""
+        while not self.thread.is_alive():
+            try:
+                piece = self.inbox.get_nowait()
+            except Empty:
+                return
+            if piece is not None:
+                self._do(piece)
 
 
 class Crew:
@@ -26,46 +57,58 @@ class Crew:
     """
 
     def __init__(self, count: int) -> None:
-        self._inboxes: list[Inbox] = [SimpleQueue() for _ in range(count)]
-        self._failed: list[BaseException] = []
-        self._threads = [
-            Thread(target=_work, args=(inbox, self._failed), daemon=True) for inbox in self._inboxes
-        ]
-        for thread in self._threads:
-            thread.start()
-        self._dismiss = weakref.finalize(self, _dismiss, self._inboxes)
+        self._helpers = [_Helper() for _ in range(count)]
+        self._dismiss = weakref.finalize(self, _dismiss, [one.inbox for one in self._helpers])
+        self._dismiss.atexit = False  # whoever plays while Python ends may need them
+        for helper in self._helpers:
+            helper.thread.start()
 
     def hand_out(self, pieces: Iterable[Piece]) -> None:
         """Give each thread a piece of work; at most as many as there are threads."""
-        for inbox, piece in zip(self._inboxes, pieces, strict=False):
-            inbox.put(piece)
+        for helper, piece in zip(self._helpers, pieces, strict=False):
+            helper.inbox.put(piece)
 
     def wait_until(self, done: Callable[[], bool]) -> None:
-        """Wait until all that was handed out is done, as its owner tells; raises what a piece
-        raised.
+        """Wait until all that was handed out is done, as its owner tells.
+
+        Ctrl-C is raised when it is, and what a piece raised when all have ended. What a thread has
+        left undone that is no more, the owner does.
         """
-        while not done():
-            if self._failed:
-                raise self._failed.pop()
-            time.sleep(_NAP_SECONDS)
+        self._wait(lambda: done() or any(helper.failed for helper in self._helpers))
+        if any(helper.failed for helper in self._helpers):
+            self.settle()
+
+    def settle(self) -> None:
+        """Wait until everything that was handed out has ended; raises what a piece raised."""
+        reached: set[int] = set()
+        for number, helper in enumerate(self._helpers):
+            helper.inbox.put(partial(reached.add, number))
+        self._wait(lambda: len(reached) == len(self._helpers))
+        failed = [error for helper in self._helpers for error in helper.failed]
+        for helper in self._helpers:
+            helper.failed.clear()
+        if failed:
+            raise failed[0]
+
+    def _wait(self, done: Callable[[], bool]) -> None:
+        stopped: KeyboardInterrupt | None = None
+        while True:
+            try:
+                if done():
+                    break
+                for helper in self._helpers:
+                    helper.do_what_is_left()
+                time.sleep(_NAP_SECONDS)
+            except KeyboardInterrupt as error:
+                stopped = error
+        if stopped is not None:
+            raise stopped
 
     def close(self) -> None:
         """Let the threads go, and wait until they have gone."""
         self._dismiss()
-        for thread in self._threads:
-            thread.join()
-
-
-def _work(inbox: Inbox, failed: list[BaseException]) -> None:
-    while True:
-        piece = inbox.get()
-        if piece is None:
-            return
-        try:
-            piece()
-        except BaseException as error:  # noqa: BLE001 - it is the owner's to raise
-            failed.append(error)
-        del piece  # and with it the arrays that it was to fill
+        for helper in self._helpers:
+            helper.thread.join()
 
 
 def _dismiss(inboxes: list[Inbox]) -> None:

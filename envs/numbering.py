@@ -30,7 +30,7 @@ class Numbering:
 
     def draw(self, places: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
         """The next number of each of some environments, uint64."""
-        for place in places[self._used[places] == _AHEAD].tolist():
+        for place in places[self._used[places] >= _AHEAD].tolist():
             numbers = self._generator(place).integers(FIRST_OPEN_RUN, LAST_OPEN_RUN, size=_AHEAD)
             self._drawn[place], self._used[place] = numbers, 0
         found = self._drawn[places, self._used[places]]

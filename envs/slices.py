@@ -46,6 +46,7 @@ class Slices:
         runs: the whole states, dtype RUN, shape (count,).
         outcomes: of the last step of each run, dtype OUTCOME, shape (count,).
         seeds: of the next run to be begun in each place, uint64, shape (count,).
+        torn: whether the last step was broken off, and perhaps not all runs have answered.
 
     """
 
@@ -58,6 +59,7 @@ class Slices:
         content[1:] = content[0]
         self.outcomes = np.zeros(count, batch.OUTCOME)
         self.seeds = np.zeros(count, np.uint64)
+        self.torn = False
         self._threads = max(1, min(threads, count // LEAST_SLICE)) if COMPILED else 1
         self._open()
 
@@ -69,10 +71,11 @@ class Slices:
         self._logs = [np.zeros(1, LOG) for _ in range(self._threads)]
         self._desks = [self.business.new_desks() for _ in range(self._threads)]
         self._crew: Crew | None = None
+        self._closed = False
         self._process = os.getpid()
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("business", "runs", "outcomes", "seeds", "_threads")
+        kept = ("business", "runs", "outcomes", "seeds", "torn", "_threads")
         return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -113,17 +116,26 @@ class Slices:
             _step(self.runs, tasks, first, until, *arrays, log, desk, *rest, counter)
 
         own, *others = zip(self._logs, self._desks, *zip(*self._edges, strict=True), strict=True)
-        if not others:
-            one(played, *own)
-            return
-        crew, left = self._helpers(), len(self.runs) - self._edges[0][1]
-        crew.hand_out([partial(one, played, *other) for other in others])
+        crew, count, by_owner = self._helpers(), len(self.runs), np.zeros(1, np.int64)
+        self.torn = True
         try:
-            one(np.zeros(1, np.int64), *own)
-        finally:  # whatever happens, nobody plays on behind the caller's back
-            crew.wait_until(lambda: batch.all_played(played, left))
+            if crew is None:
+                for piece in (own, *others):
+                    one(by_owner, *piece)
+                return
+            try:
+                crew.hand_out([partial(one, played, *other) for other in others])
+                one(by_owner, *own)
+            except BaseException:  # whatever happens, nobody plays on behind the caller's back
+                crew.settle()
+                raise
+            crew.wait_until(lambda: batch.all_played(played, count - by_owner[0]))
+        finally:
+            self.torn = int(played[0] + by_owner[0]) != count
 
-    def _helpers(self) -> Crew:
+    def _helpers(self) -> Crew | None:
+        if self._threads == 1 or self._closed:
+            return None
         if self._crew is None or self._process != os.getpid():  # threads do not live in a fork
             self._crew, self._process = Crew(self._threads - 1), os.getpid()
         return self._crew
@@ -157,7 +169,8 @@ class Slices:
         return why
 
     def close(self) -> None:
-        """Let the threads go."""
-        if self._crew is not None and self._process == os.getpid():
-            self._crew.close()
-        self._crew = None
+        """Let the threads go; whoever plays on does it alone."""
+        self._closed = True
+        crew, self._crew = self._crew, None
+        if crew is not None and self._process == os.getpid():
+            crew.close()

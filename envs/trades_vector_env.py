@@ -56,7 +56,7 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
     | --- | --- | --- |
     | num_envs | 1 | runs in the batch |
     | autoreset_mode | NEXT_STEP | or SAME_STEP, or DISABLED: see "reset_mask" of `reset` |
-    | copy | True | observations are never changed later; False: the next step overwrites them |
+    | copy | True | False: the next step overwrites what this one shows, masks too |
     | threads | one a core | that play slices of at least 64 runs |
     """
 
@@ -132,16 +132,19 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
             chosen = as_mask(given.pop("reset_mask"), self.num_envs)
         salt = as_word(salt_of(given), "salt")
         seeds = as_seeds(seed, self.num_envs)
+        if self._slices.torn and not chosen.all():
+            self._ask_for_reset()
+        self._begun &= ~chosen  # until they have: a reset may be broken off
         for i in np.flatnonzero(chosen).tolist():
             number = seeds[i]
             self._named[i] = number is not None
             if number is not None:
                 self._slices.seeds[i] = number
                 self._numbering.begin(i, number)
-        self._begun |= chosen
         self._ended &= ~chosen
         block = self._next_block()
         self._begin(chosen, block, salt)
+        self._begun |= chosen
         if not chosen.all():
             self._slices.show(~chosen, self._blocks.where, block.words)
         return block.observation(), self._info(chosen, block)
@@ -158,9 +161,8 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
 
         """
         chosen = as_actions(actions, self.num_envs)
-        if not self._begun.all() or (
-            self.autoreset_mode is AutoresetMode.DISABLED and self._ended.any()
-        ):
+        over = self.autoreset_mode is AutoresetMode.DISABLED and self._ended.any()
+        if over or self._slices.torn or not self._begun.all():
             self._ask_for_reset()
         fresh, playing = self._ended, ~self._ended
         if self.strict:
@@ -251,6 +253,11 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
         self._named[chosen] = False
 
     def _ask_for_reset(self) -> None:
+        if self._slices.torn:
+            raise ActionError(
+                "the last step was broken off in the middle: call reset() of all environments",
+                code="reset_needed",
+            )
         which = int(np.flatnonzero(self._ended | ~self._begun)[0])
         raise ActionError(
             f"environment {which}: the run is over or was never begun: call reset() first",

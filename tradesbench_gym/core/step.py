@@ -106,12 +106,15 @@ def refusal_number(
     """A number, 1 or more, for each answer below zero and what was asked for, of so many
     technicians, days and windows; -1 where the offer named one that there is not.
     """
-    number, usual = -answer, action[0] == 1
+    if action[0] != 1:
+        return NONE
+    number = -answer
     for place in range(3):
         asked, size = action[place + 1], sizes[place]
-        usual = usual and 0 <= asked < size
+        if not 0 <= asked < size:
+            return NONE
         number = number * size + asked
-    return number if usual else NONE
+    return number
 
 
 @inlined
