@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import threading
 import time
 
@@ -54,6 +55,49 @@ def test_what_a_piece_raises_is_raised_to_the_owner_and_the_crew_works_on() -> N
         crew.wait_until(lambda: False)
     assert len(threads_of(crew)) == 3
     crew.close()
+
+
+def test_one_failure_is_raised_when_all_have_ended_and_none_comes_up_later() -> None:
+    crew, ended = Crew(3), []
+
+    def fail_late() -> None:
+        time.sleep(0.05)
+        ended.append(True)
+        raise ZeroDivisionError
+
+    crew.hand_out([fail_late] * 3)
+    with pytest.raises(ZeroDivisionError):
+        crew.wait_until(lambda: False)
+    assert len(ended) == 3
+    assert len(threads_of(crew)) == 3
+    crew.close()
+
+
+def test_ctrl_c_is_raised_when_what_was_handed_out_is_done() -> None:
+    crew, ended = Crew(1), []
+
+    def interrupt_and_go_on() -> None:
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(0.05)
+        ended.append(True)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        crew.hand_out([interrupt_and_go_on])
+        with pytest.raises(KeyboardInterrupt):
+            crew.wait_until(lambda: bool(ended))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended
+    crew.close()
+
+
+def test_the_owner_does_what_is_handed_to_a_dismissed_crew() -> None:
+    crew, done = Crew(2), []
+    crew.close()
+    crew.hand_out([lambda: done.append(threading.current_thread())] * 2)
+    crew.wait_until(lambda: len(done) == 2)
+    assert set(done) == {threading.current_thread()}
 
 
 def test_a_crew_that_nobody_closed_ends_with_its_owner() -> None:

@@ -19,7 +19,8 @@ from gymnasium.vector import AutoresetMode
 
 from tests.envs.batches import MODES, assert_same, batch_of, reject_all, shown_by, whole_state
 from tests.envs.playing import in_another_process
-from tradesbench_gym.envs import TradesVectorEnv
+from tradesbench_gym.envs import TradesVectorEnv, slices
+from tradesbench_gym.errors import ActionError
 
 each_mode = pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
 RUNS = 200  # enough for three slices of 64
@@ -92,6 +93,83 @@ def test_closing_twice_is_closing_once_and_a_closed_batch_can_still_be_played() 
     assert_same(closed.reset(seed=4), open_one.reset(seed=4))
     closed.close()
     open_one.close()
+
+
+def test_a_batch_closed_while_it_steps_is_played_to_the_end_of_the_step() -> None:
+    batch, other = _begun(threads=3), _begun(threads=1)
+    piece = batch._slices._helpers().hand_out  # type: ignore[union-attr]
+
+    def close_first(pieces: Any) -> None:
+        batch.close_extras()
+        piece(pieces)
+
+    batch._slices._crew.hand_out = close_first  # type: ignore[union-attr, method-assign]
+    assert_same(batch.step(reject_all(RUNS)), other.step(reject_all(RUNS)))
+    before = set(threading.enumerate())
+    assert_same(batch.step(reject_all(RUNS)), other.step(reject_all(RUNS)))
+    assert _threads_since(before) == 0
+
+
+def test_a_step_broken_off_between_its_threads_asks_for_a_reset(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batch, other = _begun(threads=2), _begun(threads=1)
+    play, turns = slices._step, iter([0, 1])
+
+    def play_or_fail(*arguments: Any) -> None:
+        if next(turns) == 1:
+            raise KeyboardInterrupt
+        play(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(slices, "_step", play_or_fail)
+        with pytest.raises(KeyboardInterrupt):
+            batch.step(reject_all(RUNS))
+    for again in (
+        lambda: batch.step(reject_all(RUNS)),
+        lambda: batch.reset(options={"reset_mask": np.arange(RUNS) < 3}),
+    ):
+        with pytest.raises(ActionError, match="broken off in the middle: call reset") as caught:
+            again()
+        assert caught.value.code == "reset_needed"
+    assert_same(batch.reset(seed=3), other.reset(seed=3))
+    assert_same(batch.step(reject_all(RUNS)), other.step(reject_all(RUNS)))
+
+
+def test_a_reset_broken_off_leaves_no_run_under_another_s_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batch = _begun(threads=1)
+
+    def fail(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(slices, "_step", fail)
+        with pytest.raises(KeyboardInterrupt):
+            batch.reset(seed=50_000)
+    with pytest.raises(ActionError, match="reset"):
+        batch.step(reject_all(RUNS))
+
+
+PLAYED_AT_EXIT = """
+import atexit
+from tests.envs.batches import batch_of, reject_all
+
+def play_on():
+    for _ in range(3):
+        batch.step(reject_all(200))
+    print("played on")
+
+atexit.register(play_on)
+batch = batch_of(200, "shipped", days=1, threads=2)
+batch.reset(seed=1)
+batch.step(reject_all(200))
+"""
+
+
+def test_a_batch_can_be_played_while_python_ends() -> None:
+    assert in_another_process(PLAYED_AT_EXIT) == "played on"
 
 
 FORKING = """
