@@ -65,7 +65,7 @@ def place(extract: Extract, area: Area, anchors: int) -> Placed:
     plane = plane_at((bounds.south + bounds.north) // 2, (bounds.west + bounds.east) // 2)
     laid = lay_roads(extract.ways)
     every = as_network(laid)
-    roads, share = main_part(laid)
+    roads, share = main_part(laid, every)
     del laid  # the largest thing there is
     found, zone, counts = _in_zones(extract.addresses, area, plane)
     snapped = snap(roads, plane, found.lat_e6, found.lon_e6)

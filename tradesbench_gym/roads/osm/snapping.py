@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
-from tradesbench_gym.roads.layout import Int64Array, Plane, Road
+from tradesbench_gym.roads.layout import Int32Array, Int64Array, Plane, Road
 from tradesbench_gym.roads.osm.network import DM_PER_METRE, Roads
 
 SPACING_METRES: Final = 20.0
@@ -70,7 +70,7 @@ def snap(roads: Roads, plane: Plane, lat_e6: Int64Array, lon_e6: Int64Array) -> 
 class _Lines:
     """Stretches of road, to be asked for the nearest."""
 
-    def __init__(self, start: FloatArray, end: FloatArray, dm: Int64Array) -> None:
+    def __init__(self, start: FloatArray, end: FloatArray, dm: Int32Array) -> None:
         self._start, self._end = start, end
         pieces = np.maximum(np.ceil(dm / DM_PER_METRE / SPACING_METRES), 1).astype(int)
         self._owner = np.repeat(np.arange(len(dm)), pieces)
