@@ -26,10 +26,11 @@ class Street:
 
     def __init__(
         self, start: Place, end: Place, name: str = "Main Street", *, oneway: bool = True,
-        highway: str = "primary",
+        highway: str = "primary", lanes: str = "",
     ) -> None:  # fmt: skip
         self.start, self.end = start, end
-        self.name, self.oneway, self.highway = name, oneway, highway
+        self.name, self.oneway = name, oneway
+        self.tags = {"highway": highway, "lanes": lanes}
 
 
 TRUNK = Street(SOUTH, FORK, oneway=False)
@@ -79,7 +80,7 @@ def _laid(streets: tuple[Street, ...], places: list[Place]) -> Roads:
             id=np.arange(count), road=none + int(Road.ARTERIAL), speed=none + 5_000_000,
             oneway=np.array([int(each.oneway) for each in streets]),
             restricted=none, reversed=none,
-            look=np.array([look({"highway": each.highway}) for each in streets]),
+            look=np.array([look(each.tags) for each in streets]),
             name=np.array([names.index(each.name) for each in streets]),
             start=np.arange(0, 2 * count + 1, 2),
             ref=np.array([places.index(place) for place in ends]),
@@ -97,6 +98,10 @@ def test_two_carriageways_of_one_name_lead_along_the_middle_between_them_and_cou
     assert seen.leaving(FORK, OUT) == pytest.approx(0, abs=1e-6)
     assert seen.arriving(INTO, FORK) == pytest.approx(-180, abs=1e-6)
     assert seen.legs(FORK) == 2
+
+
+def test_carriageways_of_one_road_may_differ_in_their_lanes() -> None:
+    assert Seen(TRUNK, AWAY, Street(INTO, FORK, lanes="2")).legs(FORK) == 2
 
 
 def _apart(seen: Seen, out: Place = OUT) -> None:
