@@ -201,3 +201,10 @@ def test_houses_of_no_zone_may_go_to_the_nearest(tmp_path: Path, plan: Path) -> 
     result = built(tmp_path, plan, write_area(tmp_path / "area.toml", bounds, zones))
     assert len(result.road_map) == 7
     assert result.counts["in no zone"] == len(HOUSES) - 3  # one of them is two, one is none
+
+
+def test_no_road_leads_over_a_node_that_the_extract_lacks(tmp_path: Path, area: Path) -> None:
+    cut = [(150, [20, 21, 999, 12, 2], STREET | {"name": "Cut Street"})]
+    road_map = built(tmp_path, write_plan(tmp_path / "plan.osm", ways=WAYS + cut), area).road_map
+    start, end = anchor_at(road_map, 2, 1), anchor_at(road_map, 1, 2)
+    assert road_map.metres[start, end] == pytest.approx(NORTH + EAST, abs=2)

@@ -54,8 +54,8 @@ class Chains:
 def arcs_of(roads: Roads) -> Arcs:
     """Every permitted direction of every edge, ordered by tail."""
     back = np.flatnonzero(roads.oneway == 0)
-    tail = np.concatenate([roads.tail, roads.head[back]])
-    head = np.concatenate([roads.head, roads.tail[back]])
+    tail = np.concatenate([roads.tail, roads.head[back]]).astype(np.int64)
+    head = np.concatenate([roads.head, roads.tail[back]]).astype(np.int64)
     edge = np.concatenate([np.arange(len(roads.tail)), back])
     lost = np.concatenate([roads.wait, roads.wait_back[back]])
     private = roads.restricted[edge] == 1
@@ -63,7 +63,7 @@ def arcs_of(roads: Roads) -> Arcs:
     public[tail[~private]] = True
     public[head[~private]] = True
     lost = lost + (private & public[tail]) * ENTERING_DS
-    weight = ((roads.ds[edge] + lost) << DM_BITS) + roads.dm[edge]
+    weight = ((roads.ds[edge].astype(np.int64) + lost) << DM_BITS) + roads.dm[edge]
     order = np.lexsort((weight, head, tail))
     tail, head = tail[order], head[order]
     inside = _through(tail, head, len(roads.lat_e6)) & (roads.legs == 2)

@@ -20,6 +20,7 @@ from tradesbench_gym.roads.osm.tags import HIGHWAYS, look_of
 # No road is followed farther: what is judged lies within the first metres.
 MOST_POINTS: Final = 60
 ASSUMED_LANES: Final = 2
+BLOCK: Final = 100_000
 # What meets at a junction is the wider the greater the road.
 WIDENINGS: Final = {
     "motorway": 2.5, "motorway_link": 2.5, "trunk": 2.5, "trunk_link": 2.5, "primary": 1.5,
@@ -56,27 +57,44 @@ def _bearings(
     """Degrees from the first end of every arc along it; `follow` is the arc behind its second."""
     near, far = ends
     lon, lat = roads.lon_e6[far].astype(np.float64), roads.lat_e6[far].astype(np.float64)
-    points = list(zip(roads.lon_e6.tolist(), roads.lat_e6.tolist(), strict=True))
-    look = look_of(roads.look[arcs.edge])
+    unclear = np.flatnonzero(_unclear(roads, arcs, near, follow))
+    look, most = look_of(roads.look[arcs.edge[unclear]]), lanes[near[unclear]]
     widening = np.array([WIDENINGS.get(name, 1.0) for name in (*HIGHWAYS, "")])[look.highway]
-    width = widening * np.where(lanes[near] > 0, lanes[near], ASSUMED_LANES) * LANE
+    width = widening * np.where(most > 0, most, ASSUMED_LANES) * LANE
     minor = look.highway >= list(HIGHWAYS).index("service")
-    for k in np.flatnonzero(_unclear(roads, arcs, near, follow)).tolist():
-        manner = Manner(bool(minor[k]), bool(look.circular[k]), float(width[k]))
-        if clear(manner, float(roads.dm[arcs.edge[k]]) / DM_PER_METRE - 1):
-            continue
-        line: list[Point] = [points[near[k]], points[far[k]]]
-        arc = k
-        while follow[arc] != arc and len(line) < MOST_POINTS:
-            arc = int(follow[arc])
-            if points[far[arc]] != line[-1]:
-                line.append(points[far[arc]])
-        lon[k], lat[k] = seen(line, manner)
+    for row, arc in enumerate(unclear.tolist()):
+        manner = Manner(bool(minor[row]), bool(look.circular[row]), float(width[row]))
+        if not clear(manner, float(roads.dm[arcs.edge[arc]]) / DM_PER_METRE - 1):
+            lon[arc], lat[arc] = seen(_line(roads, near, far, follow, arc), manner)
+    for low in range(0, len(near), BLOCK):
+        part = slice(low, low + BLOCK)
+        lat[part] = _degrees(roads, near[part], lat[part], lon[part])
+    return lat
+
+
+def _degrees(roads: Roads, near: Int64Array, lat: FloatArray, lon: FloatArray) -> FloatArray:
+    """Directions from nodes to points, clockwise from north."""
     along, across = scales(band((roads.lat_e6[near] + lat) / 2))
     degrees: FloatArray = np.degrees(
         np.arctan2((lon - roads.lon_e6[near]) * across, (lat - roads.lat_e6[near]) * along)
     )
     return degrees
+
+
+def _line(
+    roads: Roads, near: Int64Array, far: Int64Array, follow: Int64Array, arc: int
+) -> list[Point]:
+    """The points from the near end of an arc on, each once."""
+    nodes = [int(near[arc]), int(far[arc])]
+    while follow[arc] != arc and len(nodes) < MOST_POINTS:
+        arc = int(follow[arc])
+        nodes.append(int(far[arc]))
+    points: list[Point] = []
+    for node in nodes:
+        point = int(roads.lon_e6[node]), int(roads.lat_e6[node])
+        if len(points) < 2 or point != points[-1]:
+            points.append(point)
+    return points
 
 
 def _unclear(roads: Roads, arcs: Arcs, near: Int64Array, follow: Int64Array) -> Mask:

@@ -30,7 +30,7 @@ from tradesbench_gym.roads.shapes import straight_metres
 
 ENGINES: Final = ("scipy", "osrm")
 # Raise it when a stage's meaning changes: what an older build left is then not taken up.
-STAGES_VERSION: Final = "3"
+STAGES_VERSION: Final = "4"
 LICENCE: Final = "ODbL 1.0 (https://opendatacommons.org/licenses/odbl/1-0/)"
 ATTRIBUTION: Final = (
     "© OpenStreetMap contributors, ODbL 1.0 (https://www.openstreetmap.org/copyright)"
@@ -152,15 +152,16 @@ def _build(order: Order, sha: str, stages: Stages, progress: Progress) -> Built:
     extract = _read(order, stages, progress)
     progress("places", 0, 1)
     placed = place(extract, order.area, order.anchors)
+    ways, date = extract.ways.id, extract.date
+    del extract  # the routes need the room
     progress("places", 1, 1)
     engine: Engine = Scipy(placed.roads)
     if tools is not None:
         where = (placed.roads.lat_e6, placed.roads.lon_e6)
-        ways = extract.ways.id
         engine = Osrm(tools, order.extract, ways, where, stages.folder, progress)
     metres = _distances(engine, placed.anchors, stages, progress)
     progress("file", 0, 1)
-    road_map = _assemble(placed, metres, _about(order, sha, extract.date, engine))
+    road_map = _assemble(placed, metres, _about(order, sha, date, engine))
     digest = write_map(order.output, road_map)
     progress("file", 1, 1)
     return Built(road_map, digest, placed.counts)

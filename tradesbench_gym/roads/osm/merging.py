@@ -16,6 +16,7 @@ from tradesbench_gym.roads.layout import Int64Array
 from tradesbench_gym.roads.osm.arcs import Arcs, Mask
 from tradesbench_gym.roads.osm.network import FloatArray, Roads
 from tradesbench_gym.roads.osm.sight import turned
+from tradesbench_gym.roads.osm.tags import look_of
 
 MOST_APART: Final = 95.0
 STRAIGHT: Final = 2.0
@@ -23,14 +24,16 @@ SHORT_DM: Final = 300
 
 
 class _Road(NamedTuple):
-    """A road at a junction: where it leads, its other end, the arcs out and in (-1: none)."""
+    """A road at a junction: where it leads, its other end, the arcs out and in (-1: none); `look`
+    is its class and whether it is a roundabout, for one road's carriageways may differ in lanes.
+    """
 
     bearing: float
     far: int
     out: int
     into: int
     name: int
-    look: int
+    look: tuple[int, int]
     dm: int
 
 
@@ -127,8 +130,8 @@ def _road(
 ) -> _Road:  # fmt: skip
     edge = edges[out if out >= 0 else into]
     bearing = float(leaving[out] if out >= 0 else arriving[into] - 180) % 360
-    name, look, dm = (int(column[edge]) for column in (roads.name, roads.look, roads.dm))
-    return _Road(bearing, far, out, into, name, look, dm)
+    name, dm, look = int(roads.name[edge]), int(roads.dm[edge]), look_of(int(roads.look[edge]))
+    return _Road(bearing, far, out, into, name, (look.highway, look.circular), dm)
 
 
 def _same_arcs(one: _Road, other: _Road) -> bool:

@@ -15,7 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tradesbench_gym.roads.content import Network
-from tradesbench_gym.roads.layout import EDGE, MICRODEGREES, NO_NAME, NODE, Int64Array, Plane
+from tradesbench_gym.roads.layout import (
+    EDGE,
+    MICRODEGREES,
+    NO_NAME,
+    NODE,
+    Int32Array,
+    Int64Array,
+    Plane,
+)
 from tradesbench_gym.roads.osm.extract import Ways
 from tradesbench_gym.roads.routing import largest_part
 
@@ -34,7 +42,8 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Roads:
-    """A road network for cars: nodes in microdegrees, edges between them, int64 throughout.
+    """A road network for cars: nodes in microdegrees, edges between them. Edges are many: their
+    columns are no wider than they need be.
 
     `dm` is an edge's length in decimetres, `ds` the deciseconds it takes, `speed` centimetres an
     hour, `oneway` 1 where only tail to head is allowed, `restricted` 1 on private roads, `wait` and
@@ -49,19 +58,19 @@ class Roads:
     lon_e6: Int64Array
     legs: Int64Array
     round: Int64Array
-    tail: Int64Array
-    head: Int64Array
-    dm: Int64Array
-    ds: Int64Array
-    speed: Int64Array
-    road: Int64Array
-    oneway: Int64Array
-    restricted: Int64Array
-    wait: Int64Array
-    wait_back: Int64Array
+    tail: Int32Array
+    head: Int32Array
+    dm: Int32Array
+    ds: Int32Array
+    speed: Int32Array
+    road: Int32Array
+    oneway: Int32Array
+    restricted: Int32Array
+    wait: Int32Array
+    wait_back: Int32Array
     way: Int64Array
-    look: Int64Array
-    name: Int64Array
+    look: Int32Array
+    name: Int32Array
     names: tuple[str, ...]
     bans: Int64Array
 
@@ -118,12 +127,17 @@ def lay_roads(ways: Ways) -> Roads:
     tail, head, way, wait, wait_back = (c[keep] for c in (tail, head, way, wait, wait_back))
     name = np.array([NO_NAME if not word else k for k, word in enumerate(ways.names)], np.int64)
     legs, turn_round = _crossings(tail, head, ways.oneway[way], len(lat))
+    dm, ds = _lengths(lat, lon, tail, head), _times(lat, lon, tail, head, ways.speed[way])
     return Roads(
-        lat, lon, legs, turn_round, tail, head, _lengths(lat, lon, tail, head),
-        _times(lat, lon, tail, head, ways.speed[way]), ways.speed[way], ways.road[way],
-        ways.oneway[way], ways.restricted[way], wait, wait_back, ways.id[way], ways.look[way],
-        name[ways.name[way]], ways.names, _bans(ways, ref),
+        lat, lon, legs, turn_round, _int32(tail), _int32(head), _int32(dm), _int32(ds),
+        _int32(ways.speed)[way], _int32(ways.road)[way], _int32(ways.oneway)[way],
+        _int32(ways.restricted)[way], _int32(wait), _int32(wait_back), ways.id[way],
+        _int32(ways.look)[way], _int32(name[ways.name])[way], ways.names, _bans(ways, ref),
     )  # fmt: skip
+
+
+def _int32(values: Int64Array) -> Int32Array:
+    return values.astype(np.int32)
 
 
 def _crossings(
@@ -212,16 +226,18 @@ def as_network(roads: Roads, *, decimetres: bool = False) -> Network:
     return Network(nodes, edges, roads.names)
 
 
-def main_part(roads: Roads) -> tuple[Roads, float]:
-    """The largest part in which every node reaches every other, and its share of the metres."""
-    inside = largest_part(as_network(roads))
+def main_part(roads: Roads, every: Network) -> tuple[Roads, float]:
+    """The largest part in which every node reaches every other, and its share of the metres;
+    `every` is the same roads as records.
+    """
+    inside = largest_part(every)
     stays = inside[roads.tail] & inside[roads.head]
-    number = np.cumsum(inside) - 1
+    number = _int32(np.cumsum(inside) - 1)
     columns = {name: getattr(roads, name)[stays] for name in EDGE_COLUMNS}
     columns["tail"], columns["head"] = number[columns["tail"]], number[columns["head"]]
     used = np.unique(columns["name"])
     used = used[used >= 0]
-    place = np.full(len(roads.names) + 1, NO_NAME, dtype=np.int64)
+    place = np.full(len(roads.names) + 1, NO_NAME, dtype=np.int32)
     place[used] = np.arange(len(used))
     columns["name"] = place[columns["name"]]
     share = float(roads.dm[stays].sum() / roads.dm.sum())

@@ -28,12 +28,10 @@ from tradesbench_gym.roads.osm.network import (
     main_part,
     plane_at,
 )
-from tradesbench_gym.roads.osm.snapping import Snapped, snap
+from tradesbench_gym.roads.osm.snapping import REACH_METRES, Snapped, snap
 from tradesbench_gym.roads.routing import nearest_anchors
 from tradesbench_gym.roads.shapes import nearest, straight_metres
 
-# Farther from every road that hangs together with the rest: an island, or no house at all.
-CUT_OFF_METRES: Final = 1_000
 # The share of the anchors that goes to roads without houses, so that no corner is without one.
 ROAD_SHARE: Final = 0.05
 Mask = npt.NDArray[np.bool_]
@@ -67,11 +65,11 @@ def place(extract: Extract, area: Area, anchors: int) -> Placed:
     plane = plane_at((bounds.south + bounds.north) // 2, (bounds.west + bounds.east) // 2)
     laid = lay_roads(extract.ways)
     every = as_network(laid)
-    roads, share = main_part(laid)
+    roads, share = main_part(laid, every)
     del laid  # the largest thing there is
     found, zone, counts = _in_zones(extract.addresses, area, plane)
     snapped = snap(roads, plane, found.lat_e6, found.lon_e6)
-    near = snapped.off <= CUT_OFF_METRES * DM_PER_METRE
+    near = snapped.off <= REACH_METRES * DM_PER_METRE
     _check_cut_off(area, zone, near)
     counts["left out, cut off from the roads"] = int((~near).sum())
     found, zone, snapped = _kept(found, near), zone[near], _kept_snaps(snapped, near)
@@ -155,7 +153,7 @@ def _check_cut_off(area: Area, zone: Int64Array, near: Mask) -> None:
         if mine.any() and not near[mine].any():
             raise MapError(
                 f"Zone '{service.name}' is cut off: none of its {int(mine.sum()):,} addresses lies "
-                f"within {CUT_OFF_METRES / 1000:g} km of the roads that hang together.",
+                f"within {REACH_METRES / 1000:g} km of the roads that hang together.",
                 code="zone_cut_off",
                 field="area",
             )

@@ -36,6 +36,8 @@ E7: Final = 1e7
 CM_PER_KM: Final = 100_000
 REPORT_EVERY: Final = 20_000
 Report = Callable[[int, int], None]
+Point = tuple[int, int, int]
+"""A node of a way: id, latitude and longitude in microdegrees."""
 
 
 def load_osmium() -> Any:
@@ -213,11 +215,8 @@ class _Reader:
         ring = self._rings.get(way.id)
         if "highway" not in tags and HOUSE not in tags and INTERPOLATION not in tags and not ring:
             return
-        points = [
-            (node.ref, _e6(node.location.y), _e6(node.location.x))
-            for node in way.nodes
-            if node.location.valid()
-        ]
+        runs = _runs(way)
+        points = [point for run in runs for point in run]
         if not points:
             return
         for _, lat, lon in points:
@@ -228,8 +227,9 @@ class _Reader:
             self._building(ring, points)
         if INTERPOLATION in tags:
             self._interpolated(dict(tags), points)
-        if "highway" in tags and len(points) > 1:
-            self._road(way, points)
+        if "highway" in tags:
+            for run in runs:
+                self._road(way, run)
 
     def _see(self, lat: int, lon: int) -> None:
         seen = self._seen
@@ -240,7 +240,7 @@ class _Reader:
     def _stamp(self, thing: Any) -> None:
         self._latest = max(self._latest, thing.timestamp)
 
-    def _building(self, tags: dict[str, str], points: list[tuple[int, int, int]]) -> None:
+    def _building(self, tags: dict[str, str], points: list[Point]) -> None:
         if len(points) > 1 and points[0][0] == points[-1][0]:
             points = points[1:]
         lat = sum(p[1] for p in points) // len(points)
@@ -271,7 +271,7 @@ class _Reader:
         column["kind"].append(int(kind_of(tags)))
         return len(column["lat_e6"]) - 1
 
-    def _interpolated(self, tags: dict[str, str], points: list[tuple[int, int, int]]) -> None:
+    def _interpolated(self, tags: dict[str, str], points: list[Point]) -> None:
         """Houses between the numbered nodes of an interpolation way, named as its first node is."""
         numbered = [(k, *self._houses[p[0]]) for k, p in enumerate(points) if p[0] in self._houses]
         for (start, first, row), (end, last, _) in pairwise(numbered):
@@ -286,8 +286,9 @@ class _Reader:
         self._address["number"][-1] = number
         self._address["suffix"][-1] = self._words["suffix"].index("")
 
-    def _road(self, way: osmium.osm.Way, points: list[tuple[int, int, int]]) -> None:
-        if not any(self._roads.holds(lat, lon) for _, lat, lon in points):
+    def _road(self, way: osmium.osm.Way, points: list[Point]) -> None:
+        inside = any(self._roads.holds(lat, lon) for _, lat, lon in points)
+        if not inside or len(points) < 2:
             return
         tags = dict(way.tags)
         use = drive(tags)
@@ -336,6 +337,17 @@ class _Reader:
             date=date,
             unreadable=self._unreadable,
         )
+
+
+def _runs(way: osmium.osm.Way) -> list[list[Point]]:
+    """The nodes of a way, parted where an extract lacks some: no road leads over what was cut."""
+    runs: list[list[Point]] = [[]]
+    for node in way.nodes:
+        if node.location.valid():
+            runs[-1].append((node.ref, _e6(node.location.y), _e6(node.location.x)))
+        elif runs[-1]:
+            runs.append([])
+    return runs
 
 
 def _e6(e7: int) -> int:

@@ -12,6 +12,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from multiprocessing.connection import wait
 from typing import Any, Final
 
@@ -23,7 +24,7 @@ from tradesbench_gym.errors import MapError
 from tradesbench_gym.roads.layout import Int32Array, Int64Array
 from tradesbench_gym.roads.osm.arcs import DM_MASK, arcs_of, chains_between
 from tradesbench_gym.roads.osm.network import DM_PER_METRE, Roads
-from tradesbench_gym.roads.osm.turns import TurnGraph, turn_graph
+from tradesbench_gym.roads.osm.turns import turn_graph
 from tradesbench_gym.roads.routing import EXACT_LIMIT, sparse_graph
 
 PROCESSES: Final = 2
@@ -46,47 +47,31 @@ class Scipy:
 
         Raises MapError when an anchor cannot be reached.
         """
-        arcs = arcs_of(self._roads)
-        graph = turn_graph(self._roads, arcs, chains_between(arcs, anchors), anchors)
-        size = max(1, min(BLOCK, MOST_DISTANCES // graph.nodes))
+        search = _search(self._roads, anchors)
+        size = max(1, min(BLOCK, MOST_DISTANCES // search.graph.shape[0]))
         blocks = [
             range(low, min(low + size, len(anchors))) for low in range(done, len(anchors), size)
         ]
-        for rows in _in_processes(graph, blocks):
+        for rows in _in_processes(search, blocks):
             if rows is None:
                 raise MapError("An anchor cannot be reached by road.", code="map_disconnected")
             yield rows
 
 
-def _in_processes(graph: TurnGraph, blocks: list[range]) -> Iterator[Int32Array | None]:
-    if len(blocks) < 2:
-        worker = _Worker(graph)
-        yield from map(worker.rows, blocks)
-        return
-    # Spawned, not forked: whoever builds a map from a program may have threads.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(PROCESSES, context, initializer=_prepare, initargs=(graph,))
-    try:
-        yield from pool.map(_rows, blocks)
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A graph ready to be searched and, as `TurnGraph` says, where anchors stand in it."""
 
-
-class _Worker:
-    """One process's copy of the graph, ready to be searched."""
-
-    mine: _Worker
-
-    def __init__(self, graph: TurnGraph) -> None:
-        self._about = graph
-        self._graph: Any = sparse_graph(graph.tail, graph.head, graph.weight, graph.nodes)
+    graph: Any
+    sources: Int64Array
+    into: Int64Array
+    into_start: Int64Array
 
     def rows(self, block: range) -> Int32Array | None:
         """Metres from the anchors of a block to all; None where one is out of reach."""
-        about = self._about
-        sources = about.sources[block.start : block.stop]
-        reached = dijkstra(self._graph, directed=True, indices=sources)[:, about.into]
-        best = np.minimum.reduceat(reached, about.into_start, axis=1)
+        sources = self.sources[block.start : block.stop]
+        reached = dijkstra(self.graph, directed=True, indices=sources)[:, self.into]
+        best = np.minimum.reduceat(reached, self.into_start, axis=1)
         best[np.arange(len(block)), list(block)] = 0
         if not (best < EXACT_LIMIT).all():
             return None
@@ -94,11 +79,38 @@ class _Worker:
         return (-(-dm // DM_PER_METRE)).astype(np.int32)
 
 
-def _prepare(graph: TurnGraph) -> None:
+def _search(roads: Roads, anchors: Int64Array) -> _Search:
+    arcs = arcs_of(roads)
+    turns = turn_graph(roads, arcs, chains_between(arcs, anchors), anchors)
+    del arcs
+    graph = sparse_graph(turns.tail, turns.head, turns.weight, turns.nodes)
+    return _Search(graph, turns.sources, turns.into, turns.into_start)
+
+
+def _in_processes(search: _Search, blocks: list[range]) -> Iterator[Int32Array | None]:
+    if len(blocks) < 2:
+        yield from map(search.rows, blocks)
+        return
+    # Spawned, not forked: whoever builds a map from a program may have threads.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(PROCESSES, context, initializer=_prepare, initargs=(search,))
+    try:
+        yield from pool.map(_rows, blocks)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Worker:
+    """What a process of the pool searches."""
+
+    search: _Search
+
+
+def _prepare(search: _Search) -> None:
     # Ctrl-C reaches every process of the terminal; the parent decides what becomes of the work.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _Worker.mine = _Worker(graph)
+    _Worker.search = search
 
 
 def _end_with_parent() -> None:
@@ -110,4 +122,4 @@ def _end_with_parent() -> None:
 
 
 def _rows(block: range) -> Int32Array | None:
-    return _Worker.mine.rows(block)
+    return _Worker.search.rows(block)

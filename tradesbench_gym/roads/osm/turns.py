@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from tradesbench_gym.roads.layout import Int64Array
+from tradesbench_gym.roads.layout import Int32Array, Int64Array
 from tradesbench_gym.roads.osm.arcs import DM_BITS, Arcs, Chains, Mask
 from tradesbench_gym.roads.osm.bearings import headings
 from tradesbench_gym.roads.osm.network import DS_PER_SECOND, FloatArray, Roads
@@ -25,6 +25,7 @@ ROUND_SECONDS: Final = 20.0
 FORBIDDEN_SECONDS: Final = 3_600.0
 # Degrees from which on a turn leads back along the same road.
 ABOUT: Final = 179.999
+BLOCK: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,8 @@ class TurnGraph:
     begin among them.
     """
 
-    tail: Int64Array
-    head: Int64Array
+    tail: Int32Array
+    head: Int32Array
     weight: Int64Array
     nodes: int
     sources: Int64Array
@@ -45,23 +46,19 @@ class TurnGraph:
 
 def turn_graph(roads: Roads, arcs: Arcs, chains: Chains, anchors: Int64Array) -> TurnGraph:
     """Stretches as nodes, turns as edges, with the anchors as sources."""
+    seen = headings(roads, arcs)  # first: it needs much room, and so do the turns
     begins, ends = arcs.tail[chains.first], arcs.head[chains.last]
     order = np.argsort(begins, kind="stable")
     start = np.searchsorted(begins[order], np.arange(arcs.nodes + 1))
-    count = start[ends + 1] - start[ends]
-    before = np.repeat(np.arange(len(ends)), count)
-    step = np.arange(len(before)) - np.repeat(np.cumsum(count) - count, count)
-    after = order[start[ends[before]] + step]
-    lost = _seconds(roads, arcs, chains.last[before], chains.first[after], ends[before])
-    weight = chains.weight[after] + ((DS_PER_SECOND * lost).astype(np.int64) << DM_BITS)
+    before, after = _pairs(order, start, ends)
+    lost = _seconds(roads, arcs, seen, chains.last[before], chains.first[after])
+    weight = chains.weight[after]
+    weight += (DS_PER_SECOND * lost).astype(np.int64) << DM_BITS
     # Of every anchor a source of its own, and the stretches out of it as they are.
-    size = start[anchors + 1] - start[anchors]
-    source = np.repeat(np.arange(len(anchors)), size)
-    step = np.arange(len(source)) - np.repeat(np.cumsum(size) - size, size)
-    leaving = order[start[anchors[source]] + step]
+    source, leaving = _pairs(order, start, anchors)
     into, into_start = _arriving(ends, anchors)
     return TurnGraph(
-        np.concatenate([before, len(ends) + source]),
+        np.concatenate([before, np.int32(len(ends)) + source]),
         np.concatenate([after, leaving]),
         np.concatenate([weight, chains.weight[leaving]]),
         len(ends) + len(anchors),
@@ -69,6 +66,17 @@ def turn_graph(roads: Roads, arcs: Arcs, chains: Chains, anchors: Int64Array) ->
         into,
         into_start,
     )
+
+
+def _pairs(
+    order: Int64Array, start: Int64Array, nodes: Int64Array
+) -> tuple[Int32Array, Int32Array]:
+    """Of every one of some nodes the stretches out of it: the node's row, the stretch."""
+    count = start[nodes + 1] - start[nodes]
+    row = np.repeat(np.arange(len(nodes), dtype=np.int32), count)
+    step = np.arange(len(row))
+    step -= np.repeat(np.cumsum(count) - count - start[nodes], count)
+    return row, order[step].astype(np.int32)
 
 
 def _arriving(ends: Int64Array, anchors: Int64Array) -> tuple[Int64Array, Int64Array]:
@@ -81,10 +89,24 @@ def _arriving(ends: Int64Array, anchors: Int64Array) -> tuple[Int64Array, Int64A
 
 
 def _seconds(
-    roads: Roads, arcs: Arcs, before: Int64Array, after: Int64Array, node: Int64Array
-) -> FloatArray:
-    """Seconds that the turn from one arc into another costs."""
-    leaving, arriving, legs = headings(roads, arcs)
+    roads: Roads, arcs: Arcs, seen: tuple[FloatArray, FloatArray, Int64Array], before: Int64Array,
+    after: Int64Array,
+) -> FloatArray:  # fmt: skip
+    """Seconds that the turn from one arc into another costs; `seen` as `headings` says."""
+    result = np.empty(len(before))
+    for low in range(0, len(before), BLOCK):
+        part = slice(low, low + BLOCK)
+        result[part] = _by_angle(roads, arcs, seen, before[part], after[part])
+    result[_banned(roads, arcs, before, after)] = FORBIDDEN_SECONDS
+    return result
+
+
+def _by_angle(
+    roads: Roads, arcs: Arcs, seen: tuple[FloatArray, FloatArray, Int64Array], before: Int64Array,
+    after: Int64Array,
+) -> FloatArray:  # fmt: skip
+    leaving, arriving, legs = seen
+    node = arcs.head[before]
     angle = (leaving[after] - arriving[before] + 180) % 360 - 180
     round_seconds = ROUND_SECONDS + float(turn_seconds(np.array([180.0]))[0])
     result = np.where(legs[node] > 2, turn_seconds(angle), 0.0)
@@ -92,7 +114,6 @@ def _seconds(
     result[(np.abs(angle) > ABOUT) & (roads.legs[node] > 2)] = round_seconds
     back = arcs.tail[before] == arcs.head[after]
     result[back] = np.where(roads.round[node[back]] == 1, round_seconds, FORBIDDEN_SECONDS)
-    result[_banned(roads, arcs, before, after, node)] = FORBIDDEN_SECONDS
     return result
 
 
@@ -105,18 +126,17 @@ def turn_seconds(angle: FloatArray) -> FloatArray:
     return seconds
 
 
-def _banned(
-    roads: Roads, arcs: Arcs, before: Int64Array, after: Int64Array, node: Int64Array
-) -> Mask:
+def _banned(roads: Roads, arcs: Arcs, before: Int64Array, after: Int64Array) -> Int64Array:
     """Turns that signs forbid."""
-    result: Mask = np.zeros(len(before), dtype=np.bool_)
-    if not len(roads.bans):
-        return result
-    near = np.flatnonzero(np.isin(node, roads.bans[:, 1]))
+    regulated = np.zeros(arcs.nodes, dtype=np.bool_)
+    regulated[roads.bans[:, 1]] = True
+    near = np.flatnonzero(regulated[arcs.head[before]])
+    node = arcs.head[before[near]]
+    banned: Mask = np.zeros(len(near), dtype=np.bool_)
     start, end = roads.way[arcs.edge[before[near]]], roads.way[arcs.edge[after[near]]]
     for way, via, to, only in roads.bans.tolist():
-        coming = (start == way) & (node[near] == via)
+        coming = (start == way) & (node == via)
         if not (coming & (end == to)).any():
             continue  # its turn is not on these roads
-        result[near[coming & ((end != to) if only else (end == to))]] = True
-    return result
+        banned |= coming & ((end != to) if only else (end == to))
+    return near[banned]
