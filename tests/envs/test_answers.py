@@ -9,7 +9,7 @@ import pytest
 
 from tradesbench_gym.company.business import open_business
 from tradesbench_gym.core.codes import Refusal
-from tradesbench_gym.core.step import REFUSALS, not_let_out
+from tradesbench_gym.core.step import REFUSALS, not_let_out, refusal_number
 from tradesbench_gym.envs import answers
 from tradesbench_gym.envs.answers import Refused
 
@@ -38,8 +38,8 @@ def test_the_place_of_the_last_number_is_no_answer_s() -> None:
     for day in range(2):
         for why in range(1, REFUSALS - 1):
             answer = -(why + REFUSALS * day)
-            number = answers.refusal_number((4, 14, 6), answer, [1, 3, 13, 5])
+            number = refusal_number((4, 14, 6), answer, [1, 3, 13, 5])
             assert 0 < number < len(refused.known) - 1
-    assert answers.refusal_number((4, 14, 6), STARTED, [1, 4, 0, 0]) == -1
-    assert answers.refusal_number((4, 14, 6), STARTED, [1, 0, 2**62, 0]) == -1
-    assert answers.refusal_number((4, 14, 6), STARTED, [0, 0, 0, 0]) == -1
+    assert refusal_number((4, 14, 6), STARTED, [1, 4, 0, 0]) == -1
+    assert refusal_number((4, 14, 6), STARTED, [1, 0, 2**62, 0]) == -1
+    assert refusal_number((4, 14, 6), STARTED, [0, 0, 0, 0]) == -1
