@@ -18,6 +18,7 @@ from tradesbench_gym.envs.spaces import Shape
 
 _KEPT = 3
 """While one is filled, a loop still holds the observation before it, and perhaps another."""
+_HUGE_PAGE = 1 << 21
 # Counts of references say nothing about other threads where there is no GIL.
 _COUNTS_ARE_RIGHT = getattr(sys, "_is_gil_enabled", lambda: True)()
 
@@ -31,13 +32,13 @@ class Block:
 
     """
 
-    __slots__ = ("_arrays", "_idle", "_seen", "mask", "words")
+    __slots__ = ("_arrays", "_idle", "_memory", "_seen", "mask", "words")
 
     def __init__(self, blocks: Blocks) -> None:
-        self.words = np.zeros(blocks.runs * int(blocks.where[-1]), np.int32)
+        self._memory, self.words = _zeroes(blocks.runs * int(blocks.where[-1]))
         self._seen = {part.name: blocks.view(self.words, part) for part in blocks.parts}
         self.mask = blocks.view(self.words, MASK)
-        self._arrays = (self.words, self.mask, *self._seen.values())
+        self._arrays = (self._memory, self.words, self.mask, *self._seen.values())
         self._idle = sum(map(sys.getrefcount, self._arrays))
 
     def observation(self) -> dict[str, npt.NDArray[Any]]:
@@ -47,6 +48,21 @@ class Block:
     def is_free(self) -> bool:
         """Whether nobody holds any of its arrays, or a view of one."""
         return _COUNTS_ARE_RIGHT and sum(map(sys.getrefcount, self._arrays)) == self._idle
+
+
+def _zeroes(words: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    """So many zeroes, and the memory they lie in, which views of them hold.
+
+    A large block begins where a huge page does: a step writes to some twenty places of it, more
+    than a processor has the addresses of small pages at hand for.
+    """
+    size = WORD * words
+    if size < _HUGE_PAGE:
+        zeroes = np.zeros(words, np.int32)
+        return zeroes.view(np.uint8), zeroes
+    memory = np.zeros((size // _HUGE_PAGE + 2) * _HUGE_PAGE, np.uint8)
+    first = -memory.ctypes.data % _HUGE_PAGE
+    return memory, memory[first : first + size].view(np.int32)
 
 
 class Blocks:

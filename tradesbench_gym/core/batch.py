@@ -229,7 +229,7 @@ def _fetch_next(runs: Runs, i: Int, until: Int) -> None:
         fetch(run["forecast"]["high"], np.int64(0))
         fetch(run["forecast"]["condition"], np.int64(0))
         fetch(run["days"], np.int64(0))
-        fetch(run["due"], np.int64(0))
+        fetch(run["due"][np.int64(run["due_next"]) :], np.int64(0))
         fetch(run["calls"], np.int64(run["n_calls"]))
         today = np.int64(run["day"])
         fetch(run["sky"][today], np.int64(0))
