@@ -60,7 +60,7 @@ def _zeroes(words: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
     if size < _HUGE_PAGE:
         zeroes = np.zeros(words, np.int32)
         return zeroes.view(np.uint8), zeroes
-    memory = np.zeros((size // _HUGE_PAGE + 2) * _HUGE_PAGE, np.uint8)
+    memory = np.zeros((-(-size // _HUGE_PAGE) + 1) * _HUGE_PAGE, np.uint8)
     first = -memory.ctypes.data % _HUGE_PAGE
     return memory, memory[first : first + size].view(np.int32)
 

@@ -98,7 +98,7 @@ class Slices:
         (runs, columns of `core.tally`); zeroes where it goes on, and of the fresh.
         """
         count = len(fresh)
-        tasks = np.where(fresh, batch.BEGIN, batch.ANSWER)
+        tasks = fresh.view(np.int8)  # BEGIN or ANSWER
         rewards, ended = np.zeros(count), np.zeros(count, np.bool_)
         counts = np.zeros((count, len(COLUMNS)), np.int64)
         self._play(tasks, np.uint64(0), where, words, actions, known, rewards, ended, counts)

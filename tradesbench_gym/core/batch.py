@@ -35,8 +35,8 @@ Seeds = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
 Tasks = npt.NDArray[np.int8]
 
-LEAVE, BEGIN, ANSWER = np.int8(0), np.int8(1), np.int8(2)
-"""What a step does with a run: nothing, begin it anew, or answer its call."""
+ANSWER, BEGIN, LEAVE = np.int8(0), np.int8(1), np.int8(2)
+"""What a step does with a run: answer its call, begin it anew, or nothing."""
 
 OUTCOME = np.dtype(
     [
