@@ -30,7 +30,7 @@ def members(path: str) -> str:
     """The public methods and properties of a class with their docstrings, as Markdown."""
     own = ((name, one) for name, one in vars(_object(path)).items() if not name.startswith("_"))
     return "\n\n".join(
-        f"### `{name}{_arguments(one)}`\n\n{inspect.cleandoc(one.__doc__ or '')}"
+        f"### `{name}{_arguments(one)}`\n\n{docstring(f'{path}.{name}')}"
         for name, one in own
         if isinstance(one, property) or inspect.isfunction(one)
     )
@@ -55,7 +55,10 @@ def fields(record: str) -> str:
 
 
 def _object(path: str) -> Any:
+    """A module's object, or a member of its class."""
     module, _, name = path.rpartition(".")
+    if module.rpartition(".")[2][:1].isupper():
+        return inspect.getattr_static(_object(module), name)
     return getattr(importlib.import_module(module), name)
 
 

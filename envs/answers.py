@@ -40,8 +40,7 @@ class Refused:
             int(book[name]) for name in ("technicians", "booking_days", "windows")
         )
         self._sizes = technicians, days, windows
-        # What is asked for within these has a number, found for a whole batch at once. The last
-        # place stays empty: no offer of accept 1 has it.
+        # What is asked for within these has a number, found for a whole batch at once.
         numbers = REFUSALS * business.days * math.prod(self._sizes)
         self.known = np.zeros(numbers, np.int32)
         # Row 0 tells nothing: of what was let out, and of what nobody has asked for yet.

@@ -115,10 +115,10 @@ def check_count(name: str, value: Any) -> int:
 
 def check_room(runs: int, bytes_a_run: int) -> None:
     """ActionError if so many runs can never be in this machine's memory."""
-    if not hasattr(os, "sysconf"):
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
         return
     room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if runs * bytes_a_run > room:
+    if 0 < room < runs * bytes_a_run:
         raise ActionError(
             f"num_envs={runs:,} takes more memory than this machine has: {room // bytes_a_run:,} "
             "runs at most",

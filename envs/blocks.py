@@ -51,7 +51,7 @@ class Block:
 
 
 def _zeroes(words: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
-    """So many zeroes, and the memory they lie in, which views of them hold.
+    """The memory that so many zeroes lie in, which views of them hold, and the zeroes.
 
     A large block begins where a huge page does: a step writes to some twenty places of it, more
     than a processor has the addresses of small pages at hand for.

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from functools import partial
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Thread, current_thread
 
 _NAP_SECONDS = 20e-6
 
@@ -37,15 +37,16 @@ class _Helper:
         except BaseException as error:  # noqa: BLE001 - it is the owner's to raise
             self.failed.append(error)
 
-    def do_what_is_left(self) -> None:
-        """For the owner, when the thread is no more."""
+    def do_what_is_left(self) -> bool:
+        """For the owner, when the thread is no more; whether it is, and nothing is left."""
         while not self.thread.is_alive():
             try:
                 piece = self.inbox.get_nowait()
             except Empty:
-                return
+                return True
             if piece is not None:
                 self._do(piece)
+        return False
 
 
 class Crew:
@@ -74,21 +75,33 @@ class Crew:
         Ctrl-C is raised when it is, and what a piece raised when all have ended. What a thread has
         left undone that is no more, the owner does.
         """
-        self._wait(lambda: done() or any(helper.failed for helper in self._helpers))
-        if any(helper.failed for helper in self._helpers):
-            self.settle()
+        try:
+            self._wait(lambda: done() or self._any_failed())
+        finally:
+            if self._any_failed():
+                self.settle()
 
     def settle(self) -> None:
         """Wait until everything that was handed out has ended; raises what a piece raised."""
         reached: set[int] = set()
-        for number, helper in enumerate(self._helpers):
-            helper.inbox.put(partial(reached.add, number))
-        self._wait(lambda: len(reached) == len(self._helpers))
+        waiting = list(enumerate(self._helpers))
+
+        def all_have_ended() -> bool:
+            while waiting:
+                number, helper = waiting[-1]
+                helper.inbox.put(partial(reached.add, number))
+                waiting.pop()
+            return len(reached) == len(self._helpers)
+
+        self._wait(all_have_ended)
         failed = [error for helper in self._helpers for error in helper.failed]
         for helper in self._helpers:
             helper.failed.clear()
         if failed:
             raise failed[0]
+
+    def _any_failed(self) -> bool:
+        return any(helper.failed for helper in self._helpers)
 
     def _wait(self, done: Callable[[], bool]) -> None:
         stopped: KeyboardInterrupt | None = None
@@ -96,8 +109,9 @@ class Crew:
             try:
                 if done():
                     break
-                for helper in self._helpers:
-                    helper.do_what_is_left()
+                idle = [helper.do_what_is_left() for helper in self._helpers]
+                if all(idle) and not done():
+                    break  # what Ctrl-C took out of an inbox is lost, and never done
                 time.sleep(_NAP_SECONDS)
             except KeyboardInterrupt as error:
                 stopped = error
@@ -108,7 +122,8 @@ class Crew:
         """Let the threads go, and wait until they have gone."""
         self._dismiss()
         for helper in self._helpers:
-            helper.thread.join()
+            if helper.thread is not current_thread():  # the collector may run in any
+                helper.thread.join()
 
 
 def _dismiss(inboxes: list[Inbox]) -> None:

@@ -19,7 +19,6 @@ from tradesbench_gym.core import desk as filling
 from tradesbench_gym.core.engine import start
 from tradesbench_gym.core.jit import COMPILED
 from tradesbench_gym.core.layout import LOG
-from tradesbench_gym.core.step import REFUSED
 from tradesbench_gym.core.tally import COLUMNS
 from tradesbench_gym.envs.crew import Crew
 
@@ -126,10 +125,10 @@ class Slices:
             try:
                 crew.hand_out([partial(one, played, *other) for other in others])
                 one(by_owner, *own)
+                crew.wait_until(lambda: batch.all_played(played, count - by_owner[0]))
             except BaseException:  # whatever happens, nobody plays on behind the caller's back
                 crew.settle()
                 raise
-            crew.wait_until(lambda: batch.all_played(played, count - by_owner[0]))
         finally:
             self.torn = int(played[0] + by_owner[0]) != count
 
@@ -142,7 +141,7 @@ class Slices:
 
     def show(self, chosen: Flags, where: Whole, words: Any) -> None:
         """Write what the chosen runs show now; see `core.batch.show`."""
-        lasts = np.maximum(self.outcomes["answer"], REFUSED)
+        lasts = self.outcomes["answer"].copy()
         arrays = self.business.pool, self._desks[0], lasts, where, self.business.masks, words
         batch.show(self.runs, chosen, *arrays)
 

@@ -158,7 +158,8 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
             ActionError: actions that are not four whole numbers a run, or a run that was never
                 begun or, with autoreset disabled, is over; with `strict` an offer that is not let
                 out. It names the environment, and nothing has changed in any. Also after a step
-                that Ctrl-C broke off between its threads: all environments want a reset.
+                that Ctrl-C broke off between its threads: all environments want a reset. (One that
+                it broke off later has been played: its rewards and observations are lost.)
 
         """
         chosen = as_actions(actions, self.num_envs)

@@ -170,6 +170,7 @@ def test_arguments_that_cannot_be_are_refused_before_they_are_sent() -> None:
         with pytest.raises(ApiError) as caught:
             ask()
         assert (caught.value.code, caught.value.field) == ("invalid_argument", field)
+        assert caught.value.status == 0
 
 
 def test_an_operation_that_there_is_not_is_refused_by_name() -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 PATIENCE_SECONDS = 120.0
 # input() of CPython does not see a signal that comes between its last look and its select: a
-# person whose Ctrl-C brings nothing presses it again.
+# person at a prompt whose Ctrl-C brings nothing presses it again.
 SILENCE_SECONDS = 5.0
 PROMPT = b"> "
 
@@ -76,7 +76,7 @@ def _read(
     to_type: list[str],
 ) -> str:
     deadline, press_at, read = time.monotonic() + PATIENCE_SECONDS, 0.0, b""
-    answered = 0
+    answered, silence = 0, SILENCE_SECONDS if to_type else PATIENCE_SECONDS
     while (now := time.monotonic()) < deadline:
         if select.select([ours], [], [], 0.1)[0]:
             try:
@@ -87,11 +87,11 @@ def _read(
                 program.wait(timeout=PATIENCE_SECONDS)
                 return read.decode(errors="replace")
             read += piece
-            press_at = press_at and now + SILENCE_SECONDS
+            press_at = press_at and now + silence
             if to_type and read.count(PROMPT) > answered:
                 answered += 1
                 os.write(ours, to_type.pop(0).encode() + b"\n")
         if interrupt_after is not None and interrupt_after.encode() in read and now >= press_at:
             program.send_signal(signal.SIGINT)
-            press_at = now + SILENCE_SECONDS
+            press_at = now + silence
     raise TimeoutError(f"the program did not end; it said: {read.decode(errors='replace')[-2000:]}")

@@ -243,6 +243,19 @@ def test_diff_reads_the_events_of_a_world_file_and_shows_them_in_words(tmp_path:
     assert "≠" in window
 
 
+def test_diff_shows_numbers_that_the_company_does_not_have_as_they_are(tmp_path: Path) -> None:
+    foreign = tmp_path / "foreign.jsonl"
+    event = {"at": 10**15, "kind": "booked", "call": 1, "technician": 99, "day": 10**9, "window": 9}
+    foreign.write_text(json.dumps(event), encoding="utf-8")
+    status, said = called("diff", str(foreign), "oracle@5", "--days", "1")
+    assert status == 1
+    assert "99" in said
+    assert "Traceback" not in said
+    event |= {"technician": -1}
+    foreign.write_text(json.dumps(event), encoding="utf-8")
+    assert "katherine" not in called("diff", str(foreign), str(foreign), "--days", "1")[1]
+
+
 def test_diff_names_the_line_that_is_no_event(own_policies: Path) -> None:
     status, said = called("diff", str(own_policies), str(own_policies))
     assert status == 2

@@ -58,37 +58,42 @@ def test_what_a_piece_raises_is_raised_to_the_owner_and_the_crew_works_on() -> N
 
 
 def test_one_failure_is_raised_when_all_have_ended_and_none_comes_up_later() -> None:
-    crew, ended = Crew(3), []
+    crew, failed = Crew(3), []
 
     def fail_late() -> None:
         time.sleep(0.05)
-        ended.append(True)
+        failed.append(True)
         raise ZeroDivisionError
 
     crew.hand_out([fail_late] * 3)
     with pytest.raises(ZeroDivisionError):
         crew.wait_until(lambda: False)
-    assert len(ended) == 3
+    assert len(failed) == 3
     assert len(threads_of(crew)) == 3
     crew.close()
 
 
 def test_ctrl_c_is_raised_when_what_was_handed_out_is_done() -> None:
-    crew, ended = Crew(1), []
+    crew, done, waiting = Crew(1), threading.Event(), threading.Event()
 
     def interrupt_and_go_on() -> None:
+        waiting.wait(10)
         signal.raise_signal(signal.SIGINT)
         time.sleep(0.05)
-        ended.append(True)
+        done.set()
+
+    def look() -> bool:
+        waiting.set()
+        return done.is_set()
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         crew.hand_out([interrupt_and_go_on])
         with pytest.raises(KeyboardInterrupt):
-            crew.wait_until(lambda: bool(ended))
+            crew.wait_until(look)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert ended
+    assert done.is_set()
     crew.close()
 
 

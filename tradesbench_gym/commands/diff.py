@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tradesbench_gym.commands.event_words import event_text, slot_text, technician_name
+from tradesbench_gym.commands.event_words import event_text, values_of
 from tradesbench_gym.commands.options import (
     DaysOption,
     JsonOption,
@@ -27,8 +27,6 @@ from tradesbench_gym.company.difference import FIELDS, Difference, first_differe
 from tradesbench_gym.company.events import Event
 from tradesbench_gym.company.play import play
 from tradesbench_gym.company.simulation import Simulation
-from tradesbench_gym.core.layout import DAY_SECONDS
-from tradesbench_gym.envs.wording import dollars
 from tradesbench_gym.errors import StateError
 from tradesbench_gym.policies.load import load_policy
 from tradesbench_gym.world import replay
@@ -61,8 +59,9 @@ def diff(
     business = None
     if any(isinstance(run, tuple) for run in runs):
         business = open_with(scenario, map_name, days, start_date)
-    (one, of_one), (other, of_other) = (_events(run, business, secret) for run in runs)
-    business = of_one or of_other
+    worlds_map = None if map_name == "phoenix" else map_name  # a world file names its own
+    (one, of_one), (other, of_other) = (_events(run, business, secret, worlds_map) for run in runs)
+    companies = (of_one or of_other, of_other or of_one)
     found = first_difference(one, other)
     if as_json:
         counts = {"events": [len(one), len(other)], "same": found is None}
@@ -71,7 +70,7 @@ def diff(
     elif found is None:
         typer.echo(f"The runs are the same: {len(one):,} events.")
     else:
-        _print(found, (left, right), (len(one), len(other)), business)
+        _print(found, (left, right), (len(one), len(other)), companies)
     if found is not None:
         raise typer.Exit(PARTED)
 
@@ -92,7 +91,7 @@ def _source(spec: str) -> Path | tuple[str, int]:
 
 
 def _events(
-    source: Path | tuple[str, int], business: Business | None, salt: int
+    source: Path | tuple[str, int], business: Business | None, salt: int, worlds_map: str | None
 ) -> tuple[Sequence[Event], Business | None]:
     """The events of a run, and what they are of where that is known."""
     if isinstance(source, tuple):
@@ -100,8 +99,8 @@ def _events(
         simulation = Simulation(seed, salt=salt, business=business)
         play(simulation, load_policy(policy, seed=seed))
         return simulation.take_events(), business
-    if is_world(source):
-        steps = list(replay(source))
+    if _is_world(source):
+        steps = list(replay(source, map=worlds_map))
         return [event for step in steps for event in step.events], steps[0].simulation.business
     try:
         text = source.read_text(encoding="utf-8")
@@ -112,7 +111,7 @@ def _events(
     return list(read_events(text.splitlines(), str(source))), business
 
 
-def is_world(path: Path) -> bool:
+def _is_world(path: Path) -> bool:
     """Whether a file is a world file, or any other of SQLite."""
     try:
         with path.open("rb") as file:
@@ -122,43 +121,27 @@ def is_world(path: Path) -> bool:
 
 
 def _print(
-    found: Difference, names: tuple[str, str], counts: tuple[int, int], business: Business | None
+    found: Difference,
+    names: tuple[str, str],
+    counts: tuple[int, int],
+    companies: tuple[Business | None, Business | None],
 ) -> None:
-    first = next(event for event in (found.left, found.right) if event is not None)
-    date = f" ({business.clock_text(first.at)})" if business else ""
     console = Console(markup=False, emoji=False, highlight=False)
     console.print(
-        f"The runs part after {found.place:,} events of {counts[0]:,} and {counts[1]:,}{date}.",
+        f"The runs part after {found.place:,} events of {counts[0]:,} and {counts[1]:,}.",
         markup=False,
     )
-    common = "none" if found.common is None else found.common
-    if isinstance(common, Event) and business is not None:
-        common = event_text(common, business)
+    common = "none" if found.common is None else event_text(found.common, companies[0])
     console.print(f"last common  {common}", markup=False)
     table = Table("", *names, "", box=None, pad_edge=False, header_style="bold")
+    sides = [
+        {} if event is None else values_of(event, business)
+        for event, business in zip((found.left, found.right), companies, strict=True)
+    ]
     for field in FIELDS:
-        pair = [_shown(event, field, business) for event in (found.left, found.right)]
+        ended = "no more events" if field == "at" else ""
+        pair = [side.get(field, "") if side else ended for side in sides]
         if any(pair):
             differs = field in found.differing
             table.add_row(field, *pair, "≠" if differs else "", style="bold" if differs else "")
     console.print(table)
-
-
-def _shown(event: Event | None, field: str, business: Business | None) -> str:
-    if event is None:
-        return "no more events" if field == "at" else ""
-    value = event.as_dict().get(field)
-    if value is None:
-        return ""
-    if field == "at":
-        day, second = divmod(event.at, DAY_SECONDS)
-        return f"day {day + 1} {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
-    if field == "day":
-        return f"day {int(value) + 1}"
-    if field == "cents":
-        return dollars(int(value), sign=True)
-    if business is not None and field == "technician":
-        return technician_name(business, int(value))
-    if business is not None and field == "window":
-        return slot_text(business, None, int(value))
-    return str(value).replace("_", " ")

@@ -1,4 +1,7 @@
-"""Events and answers in words that a person reads: names, dates and windows in place of numbers."""
+"""Events and answers in words that a person reads: names, dates and windows in place of numbers.
+
+Numbers that the company does not have, as a file of another one may hold, stay numbers.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +9,45 @@ from tradesbench_gym.company.business import Business
 from tradesbench_gym.company.events import Event
 from tradesbench_gym.company.refusals import window_text
 from tradesbench_gym.core.codes import Kind
+from tradesbench_gym.core.layout import BOOKING_DAYS, DAY_SECONDS
 from tradesbench_gym.envs.wording import dollars
 
 _OF_A_SLOT = (Kind.BOOKED, Kind.DECLINED, Kind.CANCELLED, Kind.MISSED)
 
 
-def event_text(event: Event, business: Business) -> str:
+def event_text(event: Event, business: Business | None) -> str:
     """An event in a line: `2026-10-01 08:29 booked call 1, diana, 2026-10-02 09:00-11:00`."""
-    said = event.kind.name.lower().replace("_", " ")
-    if event.kind is Kind.LEDGER and event.entry is not None and event.cents is not None:
-        said = f"{event.entry.name.lower().replace('_', ' ')} {dollars(event.cents, sign=True)}"
+    if business is None or not _fits(event, business):
+        return str(event)
+    said = values_of(event, business)
+    ledger = event.kind is Kind.LEDGER
+    text = f"{said['at']} {said['entry']} {said['cents']}" if ledger else f"{said['at']} "
+    text += "" if ledger else said["kind"]
     if event.call is not None:
-        said += f", call {event.call}" if event.kind is Kind.LEDGER else f" call {event.call}"
+        text += f"{',' if ledger else ''} call {event.call}"
     if event.technician is not None:
-        said += f", {technician_name(business, event.technician)}"
-    if event.kind in _OF_A_SLOT and event.window is not None:
-        said += f", {slot_text(business, event.day, event.window)}"
-    return f"{business.clock_text(event.at)}{seconds_text(event.at)} {said}"
+        text += f", {said['technician']}"
+    if event.kind in _OF_A_SLOT and event.day is not None and event.window is not None:
+        text += f", {said['day']} {said['window']}"
+    return text
 
 
-def seconds_text(moment: int) -> str:
-    """The seconds of a moment as they follow its minute, nothing where there are none."""
-    return f":{moment % 60:02}" if moment % 60 else ""
+def values_of(event: Event, business: Business | None) -> dict[str, str]:
+    """What an event holds by the names of its fields, as text."""
+    said = {name: str(value).replace("_", " ") for name, value in event.as_dict().items()}
+    day, second = divmod(event.at, DAY_SECONDS)
+    said["at"] = f"day {day + 1} {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
+    if event.cents is not None:
+        said["cents"] = dollars(event.cents, sign=True)
+    if business is not None and _fits(event, business):
+        said["at"] = business.clock_text(event.at) + (f":{second % 60:02}" if second % 60 else "")
+        if event.technician is not None:
+            said["technician"] = technician_name(business, event.technician)
+        if event.day is not None:
+            said["day"] = str(business.date_of(event.day))
+        if event.window is not None:
+            said["window"] = window_text(business, event.window)
+    return said
 
 
 def technician_name(business: Business, technician: int) -> str:
@@ -35,7 +55,13 @@ def technician_name(business: Business, technician: int) -> str:
     return business.scenario.technicians[technician].key
 
 
-def slot_text(business: Business, day: int | None, window: int) -> str:
-    """A day of the run and a window, both from 0."""
-    date = "" if day is None else f"{business.date_of(day)} "
-    return date + window_text(business, window)
+def _fits(event: Event, business: Business) -> bool:
+    """Whether the company has what an event names."""
+    scenario, last_day = business.scenario, business.days + BOOKING_DAYS
+    named = (
+        (event.at, (last_day + 1) * DAY_SECONDS),
+        (event.technician, len(scenario.technicians)),
+        (event.day, last_day),
+        (event.window, len(scenario.windows)),
+    )
+    return all(value is None or 0 <= value < count for value, count in named)

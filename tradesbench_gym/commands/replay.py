@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from tradesbench_gym.commands.event_words import event_text, slot_text, technician_name
+from tradesbench_gym.commands.event_words import event_text, technician_name
 from tradesbench_gym.commands.options import JsonOption
 from tradesbench_gym.commands.world_options import FileArgument, MapOfFileOption
+from tradesbench_gym.company.refusals import window_text
 from tradesbench_gym.core.codes import Stop
 from tradesbench_gym.envs.rendering import board
 from tradesbench_gym.world import Command, Step
@@ -96,7 +97,7 @@ def _said(step: Step) -> str:
         return f"run {given['seed']} of {given['scenario']} on {given['map']}, {given['days']} days"
     if step.command == Command.OFFER:
         who = technician_name(business, given["technician"])
-        when = slot_text(business, None, given["window"])
+        when = window_text(business, given["window"])
         answer = "accepted" if step.outcome else "declined"
         return f"offer {who}, {_ahead(given['ahead'])}, {when}: {answer}"
     given_text = "".join(f" {name}={value}" for name, value in given.items())

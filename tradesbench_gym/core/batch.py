@@ -1,8 +1,9 @@
 """Many runs in one call, for a learner's batch: begin them, or answer each one's call and play on.
 
-A call covers a slice of an array of runs, so that one thread a core can take a slice each: the
-slices share nothing but what is read only. Events are not kept, and a slice fills one desk for run
-after run. The rules are those of a single run; nothing here knows more than `core/step.py`.
+A call covers a slice of an array of runs, so that one thread a core can take a slice each: beside
+what is read only, slices share nothing but the count of runs played. Events are not kept, and a
+slice fills one desk for run after run. The rules are those of a single run; nothing here knows more
+than `core/step.py`.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ NOT_TOLD = np.int64(4)
 _EVENTS_FULL, _ENDED = code(Stop.EVENTS_FULL), code(Stop.ENDED)
 _ONE = np.int64(1)
 _CENTS = 100.0
-_PATIENCE = 10_000
+_LOOKS = 10_000
 
 
 @kernel
@@ -122,7 +123,7 @@ def all_played(played: Whole, count: Int) -> bool:
 
     To sleep until another thread has ended takes as long as forty runs.
     """
-    for _ in range(_PATIENCE):  # noqa: SIM110 - kernels know no generator
+    for _ in range(_LOOKS):  # noqa: SIM110 - kernels know no generator
         if add_shared(played, np.int64(0)) == count:
             return True
     return False
