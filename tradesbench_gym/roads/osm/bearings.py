@@ -35,10 +35,21 @@ def headings(roads: Roads, arcs: Arcs) -> tuple[FloatArray, FloatArray, Int64Arr
     behind = np.arange(len(ahead))
     inner = np.flatnonzero(arcs.inside[arcs.head])
     behind[ahead[inner]] = inner
+    for follow in (ahead, behind):
+        _end_where_roads_change(roads, arcs, follow)
     lanes = _lanes(roads)
     leaving = _bearings(roads, arcs, (arcs.tail, arcs.head), ahead, lanes)
     arriving = _bearings(roads, arcs, (arcs.head, arcs.tail), behind, lanes) + 180
     return merged(roads, arcs, leaving, arriving)
+
+
+def _end_where_roads_change(roads: Roads, arcs: Arcs, follow: Int64Array) -> None:
+    """Follow no road farther than its name, its class, its lanes and its access are the same: there
+    OSRM begins another road, and looks no farther than the end of the first.
+    """
+    for column in (roads.name, roads.look, roads.restricted):
+        changes = np.flatnonzero(column[arcs.edge] != column[arcs.edge[follow]])
+        follow[changes] = changes
 
 
 def _lanes(roads: Roads) -> Int64Array:

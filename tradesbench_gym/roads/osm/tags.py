@@ -73,6 +73,10 @@ GATES: Final = frozenset({"gate", "lift_gate"})
 GATE_SECONDS: Final = 60
 WAITS: Final = {"traffic_signals": 2, "stop": 2, "give_way": 1}
 FORWARD: Final = frozenset({"yes", "1", "true"})
+ARROWS: Final = frozenset({
+    "none", "through", "sharp_left", "left", "slight_left", "slight_right", "right", "sharp_right",
+    "reverse", "merge_to_left", "merge_to_right",
+})  # fmt: skip
 # Steps of the code of a road's looks.
 CIRCULAR: Final = 16
 LANE: Final = 32
@@ -97,7 +101,8 @@ class Drive(NamedTuple):
 
 class Look(NamedTuple):
     """What tells how wide and great a road looks: the place of its class in `HIGHWAYS`, whether it
-    is a roundabout, its lanes by the tags, 0 for none. Whole numbers, or arrays of such.
+    is a roundabout, its lanes by the tags (those with arrows at least), 0 for none. Whole numbers,
+    or arrays of such.
     """
 
     highway: Any
@@ -115,7 +120,7 @@ def look(tags: Tags) -> int:
         lanes = _count(tags["lanes"])
     else:
         lanes = _count(tags.get("lanes:forward", "")) + _count(tags.get("lanes:backward", ""))
-    return place + CIRCULAR * circular + LANE * lanes
+    return place + CIRCULAR * circular + LANE * max(lanes, _arrows(tags, _direction(tags, highway)))
 
 
 def look_of(code: Any) -> Look:
@@ -125,6 +130,19 @@ def look_of(code: Any) -> Look:
 
 def _count(text: str) -> int:
     return int(text) if re.fullmatch(r"\d{1,2}", text) else 0
+
+
+def _arrows(tags: Tags, direction: int) -> int:
+    """The lanes that have arrows, of both directions together; none of one whose arrows are not
+    all known. What is said of the whole road goes for each direction it is driven in.
+    """
+    lanes = 0
+    for way, other in (("forward", AGAINST), ("backward", AHEAD)):
+        common = "" if direction == other else tags.get("turn:lanes", "")
+        marked = tags.get(f"turn:lanes:{way}", common)
+        if marked and ARROWS.issuperset(filter(None, re.split(r"[|;]", marked))):
+            lanes += marked.count("|") + 1
+    return lanes
 
 
 def drive(tags: Tags) -> Drive | None:
