@@ -40,7 +40,7 @@ def headings(roads: Roads, arcs: Arcs) -> tuple[FloatArray, FloatArray, Int64Arr
     lanes = _lanes(roads)
     leaving = _bearings(roads, arcs, (arcs.tail, arcs.head), ahead, lanes)
     arriving = _bearings(roads, arcs, (arcs.head, arcs.tail), behind, lanes) + 180
-    return merged(roads, arcs, leaving, arriving)
+    return merged(roads, arcs, leaving, arriving, ahead, behind)
 
 
 def _end_where_roads_change(roads: Roads, arcs: Arcs, follow: Int64Array) -> None:
