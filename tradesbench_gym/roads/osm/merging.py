@@ -19,7 +19,7 @@ from tradesbench_gym.roads.osm.sight import turned
 from tradesbench_gym.roads.osm.tags import look_of
 
 MOST_APART: Final = 95.0
-STRAIGHT: Final = 2.0
+STRAIGHT: Final = 3.0
 SHORT_DM: Final = 300
 
 
