@@ -124,12 +124,14 @@ def _run(follow: Int64Array) -> Int64Array:
 
 
 def _parting(roads: Roads) -> Mask:
-    """Nodes with a named one-way road in and one out."""
-    ways = (roads.oneway == 1) & (roads.name >= 0)
+    """Nodes with a named one-way road in and a named road out."""
+    named = roads.name >= 0
+    one = named & (roads.oneway == 1)
     out = np.zeros(len(roads.lat_e6), dtype=np.bool_)
     into = out.copy()
-    out[roads.tail[ways]] = True
-    into[roads.head[ways]] = True
+    out[roads.tail[named]] = True
+    out[roads.head[named & ~one]] = True
+    into[roads.head[one]] = True
     result: Mask = out & into & (roads.legs > 2)
     return result
 
@@ -163,7 +165,7 @@ def _one_road(here: list[_Road], k: int) -> bool:
     if len(here) < 3:
         return False
     before, left, right, after = (here[(k + step) % len(here)] for step in (-1, 0, 1, 2))
-    opposed = (left.out < 0 and right.into < 0) or (left.into < 0 and right.out < 0)
+    opposed = (left.out < 0) != (right.out < 0)
     alike = opposed and left.look == right.look and _alike(left, right)
     return alike and not _alike(before, left) and not _alike(right, after)
 
