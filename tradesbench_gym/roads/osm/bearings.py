@@ -46,10 +46,11 @@ def headings(roads: Roads, arcs: Arcs) -> tuple[FloatArray, FloatArray, Int64Arr
 
 
 def _end_where_roads_change(roads: Roads, arcs: Arcs, follow: Int64Array) -> None:
-    """Follow no road farther than its name, its class, its lanes and its access are the same: there
-    OSRM begins another road, and looks no farther than the end of the first.
+    """Follow no road farther than its name, its class, its access and whether its directions are
+    alike: there OSRM begins another road, and looks no farther. The number of lanes may change.
     """
-    for column in (roads.name, roads.look, roads.restricted):
+    look = look_of(roads.look)
+    for column in (roads.name, look.highway, look.circular, look.split, roads.restricted):
         changes = np.flatnonzero(column[arcs.edge] != column[arcs.edge[follow]])
         follow[changes] = changes
 
