@@ -1,8 +1,9 @@
 """Carriageways of one road, seen as one: where a road parts in two one-way roads, both lead along
 the middle between them, and short pieces before such a fork lead straight on to it.
 
-The method is that of OSRM 26.10, told anew and shorter: two neighbouring one-way roads, one in and
-one out, of one name and class and less than 95° apart are one road. It knows arcs and directions.
+The method is that of OSRM 26.10, told anew and shorter: two neighbouring roads of one
+name and class, less than 95° apart, are one where one of them cannot be entered and the other can.
+It knows arcs and directions.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ SHORT_DM: Final = 300
 
 
 class _Road(NamedTuple):
-    """A road at a junction: where it leads, the arcs out and in (-1: none); `look`
-    is its class and whether it is a roundabout, for one road's carriageways may differ in lanes.
+    """A road at a junction: where it leads, the arcs out and in (-1: none); `look` is its class and
+    whether it is a roundabout, for one road's carriageways may differ in lanes.
     """
 
     bearing: float

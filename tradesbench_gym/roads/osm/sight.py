@@ -2,7 +2,8 @@
 
 The method is that of OSRM 26.10, told anew: the first metres of a road are often drawn for the
 picture's sake, so a service road is judged ten metres on and any other by its course over some
-forty metres: straight, offset, a curve, or a line through it. The module knows points and the ruler, no road.
+forty metres: straight, offset, a curve, or a line through it. It knows points and
+OSRM's ruler, no network.
 """
 
 from __future__ import annotations
