@@ -157,3 +157,52 @@ def test_a_short_piece_behind_the_fork_arrives_as_the_whole_road_leads(
         Street(crossing, aside, "Side Street", oneway=False),
     )  # fmt: skip
     assert seen.arriving(FORK, crossing) == pytest.approx(degrees, abs=0.15)
+
+
+@pytest.mark.parametrize(("east", "along"), [(100, True), (120, False)])
+def test_a_carriageway_within_three_degrees_of_straight_is_what_both_lead_along(
+    east: int, along: bool
+) -> None:
+    out = (east, 2_000)  # 2.9 or 3.4 degrees
+    bearing = Seen(TRUNK, Street(FORK, out), Street((-600, 2_000), FORK)).leaving(FORK, out)
+    assert (bearing > 0) == along
+
+
+def test_a_road_into_a_junction_is_one_with_a_two_way_road_beside_it() -> None:
+    assert Seen(TRUNK, Street(FORK, OUT, oneway=False), BACK).legs(FORK) == 2
+
+
+def test_a_short_piece_behind_the_fork_may_bend() -> None:
+    bend, crossing, onward, aside = (15, 100), (30, 200), (30, 2_200), (3_000, 200)
+    seen = Seen(
+        TRUNK, BACK, Street(FORK, bend), Street(bend, crossing), Street(crossing, onward),
+        Street(crossing, aside, "Side Street", oneway=False),
+    )  # fmt: skip
+    assert seen.arriving(bend, crossing) == pytest.approx(0, abs=0.15)
+
+
+def test_of_two_roads_between_two_junctions_one_ends_at_its_node_of_the_highest_number() -> None:
+    end, lower, higher = (1_000, 0), (30, 20), (40, -20)  # numbered from west to east
+    crossing = [TRUNK, Street(FORK, (0, 2_000), oneway=False)]
+    crossing += [Street(end, (1_000, north), oneway=False) for north in (-2_000, 2_000)]
+    upper, under = (_by(place, end) for place in (lower, higher))
+    both = Seen(*crossing, *upper, *under)
+    # Service roads lead to the point ten metres on, unless they end at their first node.
+    assert both.leaving(FORK, higher) == pytest.approx(116.4, abs=0.1)
+    assert Seen(*crossing, *under).leaving(FORK, higher) < 105
+    assert both.leaving(FORK, lower) == Seen(*crossing, *upper).leaving(FORK, lower) > 70
+
+
+def _by(place: Place, end: Place) -> list[Street]:
+    return [
+        Street(start, stop, oneway=False, highway="service")
+        for start, stop in ((FORK, place), (place, end))
+    ]
+
+
+def test_a_road_leads_no_farther_than_its_name_goes() -> None:
+    bend, end = (40, -20), (1_000, 0)
+    first, second = _by(bend, end)
+    crossing = [TRUNK, Street(FORK, (0, 2_000), oneway=False)]
+    second.name = "Side Street"
+    assert Seen(*crossing, first, second).leaving(FORK, bend) == pytest.approx(116.4, abs=0.1)

@@ -44,3 +44,17 @@ def test_a_street_that_bends_away_is_judged_by_its_first_metres() -> None:
     line: list[Point] = [(0, 0), (0, 60), (30, 110), (90, 150), (170, 170), (400, 175)]
     lon, lat = seen(line, STREET)
     assert lat > 3 * abs(lon)
+
+
+def test_how_far_a_road_strays_is_measured_to_whole_microdegrees() -> None:
+    # Its bend lies 1.618 m off the straight, half a lane being 1.625; from the nearest whole
+    # microdegree there it is 1.673 m, so the road counts as bent and does not lead to its end.
+    line: list[Point] = [(0, 0), (18, 69), (20, 400)]
+    assert seen(line, STREET) != line[-1]
+    assert seen([(0, 0), (16, 69), (20, 400)], STREET) == line[-1]
+
+
+def test_a_curve_is_looked_along_to_its_first_segment_of_six_metres() -> None:
+    # The second segment is the first so long, 8 m; 6 m of that, as those lie between 3 and 8.
+    line: list[Point] = [(0, 0), (0, 30), (40, 92), (110, 140), (200, 160), (330, 160)]
+    assert seen(line, STREET) == (22, 64)

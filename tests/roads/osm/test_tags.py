@@ -8,7 +8,7 @@ from tradesbench_gym.roads import Kind, Road
 from tradesbench_gym.roads.book import parse
 from tradesbench_gym.roads.osm.houses import kind_of, numbers, parse_number
 from tradesbench_gym.roads.osm.interpolation import between
-from tradesbench_gym.roads.osm.tags import blocks, drive, parse_limit, wait
+from tradesbench_gym.roads.osm.tags import blocks, drive, look, look_of, parse_limit, wait
 
 
 @pytest.mark.parametrize(
@@ -153,3 +153,27 @@ def test_interpolated_houses_stand_evenly_between_the_two_that_are_known() -> No
     assert list(between("even", first, last, line)) == [(4, 0, 250), (6, 0, 500), (8, 0, 750)]
     assert [n for n, _, _ in between("all", last, first, line)] == [9, 8, 7, 6, 5, 4, 3]
     assert list(between("alphabetic", first, last, line)) == []
+
+
+@pytest.mark.parametrize(
+    ("tags", "lanes"),
+    [
+        ({}, 0),
+        ({"lanes": "3"}, 3),
+        ({"lanes:forward": "2", "lanes:backward": "1"}, 3),
+        ({"oneway": "yes", "turn:lanes": "left||"}, 3),
+        ({"turn:lanes:forward": "left|through;right"}, 2),
+        ({"turn:lanes": "left|right"}, 4),  # of each direction
+        ({"lanes": "5", "turn:lanes:forward": "left|through|right"}, 5),
+        ({"turn:lanes:forward": "left|sideways"}, 0),
+    ],
+)
+def test_a_road_has_at_least_the_lanes_with_arrows(tags: dict[str, str], lanes: int) -> None:
+    assert look_of(look({"highway": "primary"} | tags)).lanes == lanes
+
+
+def test_a_road_is_split_where_arrows_differ_between_its_directions() -> None:
+    one = {"highway": "primary", "turn:lanes:forward": "left|through"}
+    assert look_of(look(one)).split
+    assert not look_of(look(one | {"turn:lanes:backward": "left|through"})).split
+    assert not look_of(look(one | {"oneway": "yes"})).split

@@ -35,10 +35,47 @@ def headings(roads: Roads, arcs: Arcs) -> tuple[FloatArray, FloatArray, Int64Arr
     behind = np.arange(len(ahead))
     inner = np.flatnonzero(arcs.inside[arcs.head])
     behind[ahead[inner]] = inner
+    for follow in (ahead, behind):
+        _end_where_roads_change(roads, arcs, follow)
+    for _ in range(2):  # a loop parts in two, and those two join the same nodes
+        _end_beside_others(arcs, ahead, behind)
     lanes = _lanes(roads)
     leaving = _bearings(roads, arcs, (arcs.tail, arcs.head), ahead, lanes)
     arriving = _bearings(roads, arcs, (arcs.head, arcs.tail), behind, lanes) + 180
-    return merged(roads, arcs, leaving, arriving)
+    return merged(roads, arcs, leaving, arriving, ahead, behind)
+
+
+def _end_where_roads_change(roads: Roads, arcs: Arcs, follow: Int64Array) -> None:
+    """Follow no road farther than its name, its class, its access and whether its directions are
+    alike: there OSRM begins another road, and looks no farther. The number of lanes may change.
+    """
+    look = look_of(roads.look)
+    for column in (roads.name, look.highway, look.circular, look.split, roads.restricted):
+        changes = np.flatnonzero(column[arcs.edge] != column[arcs.edge[follow]])
+        follow[changes] = changes
+
+
+def _end_beside_others(arcs: Arcs, ahead: Int64Array, behind: Int64Array) -> None:
+    """Of several roads from one node to another, OSRM sees only one as a whole: in the order of the
+    nodes' numbers it draws segments together where that makes no second road between two nodes. So
+    the others end at their node of the highest number, and so does a loop.
+    """
+    last, top = ahead, np.where(ahead != np.arange(len(ahead)), arcs.head, -1)
+    while (last[last] != last).any():
+        top = np.maximum(top, top[last])
+        last = last[last]
+    begin = np.flatnonzero(behind == np.arange(len(behind)))
+    one, other, top = arcs.tail[begin], arcs.head[last[begin]], top[begin]
+    pair = np.minimum(one, other) * arcs.nodes + np.maximum(one, other)
+    order = np.lexsort((top, pair))
+    pair, top, loop = pair[order], top[order], (one == other)[order]
+    opens = np.append(True, pair[1:] != pair[:-1])
+    lowest = top[opens][np.cumsum(opens) - 1]
+    ends = np.zeros(arcs.nodes, dtype=np.bool_)
+    ends[top[(top > lowest) | (loop & (top >= 0))]] = True
+    for follow, node in ((ahead, arcs.head), (behind, arcs.tail)):
+        here = np.flatnonzero(ends[node])
+        follow[here] = here
 
 
 def _lanes(roads: Roads) -> Int64Array:

@@ -2,7 +2,8 @@
 
 The method is that of OSRM 26.10, told anew: the first metres of a road are often drawn for the
 picture's sake, so a service road is judged ten metres on and any other by its course over some
-forty metres: straight, offset, a curve, or a line through it. The module knows points, no network.
+forty metres: straight, offset, a curve, or a line through it. It knows points and
+OSRM's ruler, no network.
 """
 
 from __future__ import annotations
@@ -12,15 +13,20 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-Point = tuple[float, float]  # longitude and latitude in microdegrees
+import numpy as np
+
+from tradesbench_gym.roads.osm.network import band, scales
+
+Point = tuple[int, int]  # longitude and latitude in microdegrees
 Line = Sequence[Point]
 
-# OSRM's sphere, in metres, and the width of a lane.
-METRES_PER_E6: Final = 6_372_797.56 * math.pi / 180 / 1e6
+# Metres: the width of a lane, and the distances that are looked ahead.
 LANE: Final = 3.25
 NEAR: Final = 10.0
 FAR: Final = 40.0
 SKIPPED: Final = 2.0
+# Microdegrees by which a fitted line goes on at either end.
+MARGIN_E6: Final = 10
 # Degrees by which a bend turns, and by which two bends differ.
 NARROW: Final = 40.0
 FUZZY: Final = 25.0
@@ -63,13 +69,14 @@ class _Eye:
     """Metres and directions around one latitude."""
 
     def __init__(self, lat_e6: float) -> None:
-        self._across = METRES_PER_E6 * math.cos(math.radians(lat_e6 / 1e6))
+        along, across = scales(band(np.array([lat_e6])))
+        self._along, self._across = float(along[0]) / 1e6, float(across[0]) / 1e6
 
     def metres(self, start: Point, end: Point) -> float:
-        return math.hypot((end[0] - start[0]) * self._across, (end[1] - start[1]) * METRES_PER_E6)
+        return math.hypot((end[0] - start[0]) * self._across, (end[1] - start[1]) * self._along)
 
     def bearing(self, start: Point, end: Point) -> float:
-        east, north = (end[0] - start[0]) * self._across, (end[1] - start[1]) * METRES_PER_E6
+        east, north = (end[0] - start[0]) * self._across, (end[1] - start[1]) * self._along
         return math.degrees(math.atan2(east, north)) % 360
 
     def trimmed(self, line: Line, length: float) -> list[Point]:
@@ -104,15 +111,21 @@ class _Eye:
         for start, end in pairwise(line):
             step = self.metres(start, end)
             total += step
-            if step >= length:
-                before = lengths[-1]
-                points.append(_between(start, end, (length - before) / (step - before)))
-                return points, [*lengths, length]
             points.append(end)
             lengths.append(step)
             if total >= length:
                 break
-        return points, lengths
+        return self.cut(points, lengths, length), [*lengths[:-1], min(lengths[-1], length)]
+
+    def cut(self, line: list[Point], lengths: list[float], length: float) -> list[Point]:
+        """The line up to its first segment so long, that one cut; all of it where its last segment
+        is shorter. Not by the way from its start: OSRM cuts thus wherever it knows the lengths.
+        """
+        if lengths[-1] < length:
+            return line
+        k = next(k for k, step in enumerate(lengths) if step >= length)
+        part = (length - lengths[k - 1]) / (lengths[k] - lengths[k - 1])
+        return [*line[:k], _between(line[k - 1], line[k], part)]
 
     def off(self, points: Line, start: Point, end: Point) -> float:
         """The most metres that one of the points lies off the line from start to end."""
@@ -132,8 +145,9 @@ class _Eye:
         if self.is_offset(line, lengths, total, width, k - 1, straight):
             return self.moved(line[0], line[k - 1], line[k])
         if self.is_curve(line, lengths, total, width):
-            start = self.trimmed(line, 3 * SKIPPED)
-            return self.moved(line[0], self.at(start, 2 * SKIPPED), start[-1])
+            head = self.cut(line, lengths, 3 * SKIPPED)
+            lengths = [*lengths[: len(head) - 1], self.metres(*head[-2:])]
+            return self.moved(line[0], self.cut(head, lengths, 2 * SKIPPED)[-1], head[-1])
         rest = self.behind(line, 0.64 * width)
         if len(rest) >= 2 and total >= 0.8 * width + 2:
             fit = self.fit(rest)
@@ -145,8 +159,9 @@ class _Eye:
         """The tip, moved by most of what lies between the junction and the base."""
         if self.metres(base, tip) < SKIPPED:
             return tip
-        return tip[0] - int(0.9 * (base[0] - junction[0])), tip[1] - int(
-            0.9 * (base[1] - junction[1])
+        return (
+            tip[0] - int(90 * (base[0] - junction[0]) / 100),
+            tip[1] - int(90 * (base[1] - junction[1]) / 100),
         )
 
     def fit(self, line: Line) -> tuple[Point, Point]:
@@ -156,17 +171,16 @@ class _Eye:
             return line[0], line[-1]
         low = [min(p[axis] for p in points) for axis in (0, 1)]
         high = [max(p[axis] for p in points) for axis in (0, 1)]
-        along = 0 if high[0] - low[0] >= high[1] - low[1] else 1
+        along = 1 if high[1] - low[1] > 2 * (high[0] - low[0]) else 0
         across = 1 - along
-        middle = [sum(p[axis] for p in points) / len(points) for axis in (0, 1)]
-        square = sum((p[along] - middle[along]) ** 2 for p in points)
-        if not square:
-            return line[0], line[-1]
-        slope = sum((p[along] - middle[along]) * (p[across] - middle[across]) for p in points)
-        ends = []
-        for at in (low[along] - NEAR, high[along] + NEAR):
-            other = middle[across] + slope / square * (at - middle[along])
-            ends.append((at, other) if along == 0 else (other, at))
+        ends = [points[0], points[-1]]
+        if low[0] != high[0] and low[1] != high[1]:
+            middle = [sum(p[axis] for p in points) / len(points) for axis in (0, 1)]
+            square = sum((p[along] - middle[along]) ** 2 for p in points)
+            slope = sum((p[along] - middle[along]) * (p[across] - middle[across]) for p in points)
+            for k, at in enumerate((low[along] - MARGIN_E6, high[along] + MARGIN_E6)):
+                other = round(middle[across] + slope / square * (at - middle[along]))
+                ends[k] = (at, other) if along == 0 else (other, at)
         return _foot(ends[0], ends[1], line[0]), _foot(ends[0], ends[1], line[-1])
 
     def _samples(self, line: Line) -> list[Point]:
@@ -258,7 +272,8 @@ def _foot(start: Point, end: Point, point: Point) -> Point:
         return start
     part = ((point[0] - start[0]) * x + (point[1] - start[1]) * y) / square
     part = min(1.0, max(0.0, part))
-    return start[0] + part * x, start[1] + part * y
+    # The nearest whole microdegrees: up to 7 cm, and that may tell a bent road from a straight one.
+    return round(start[0] + part * x), round(start[1] + part * y)
 
 
 def _left_of(start: Point, end: Point, point: Point) -> bool:

@@ -73,9 +73,14 @@ GATES: Final = frozenset({"gate", "lift_gate"})
 GATE_SECONDS: Final = 60
 WAITS: Final = {"traffic_signals": 2, "stop": 2, "give_way": 1}
 FORWARD: Final = frozenset({"yes", "1", "true"})
+ARROWS: Final = frozenset({
+    "none", "through", "sharp_left", "left", "slight_left", "slight_right", "right", "sharp_right",
+    "reverse", "merge_to_left", "merge_to_right",
+})  # fmt: skip
 # Steps of the code of a road's looks.
 CIRCULAR: Final = 16
-LANE: Final = 32
+SPLIT: Final = 32
+LANE: Final = 64
 BOTH: Final = 0
 AHEAD: Final = 1
 AGAINST: Final = -1
@@ -97,11 +102,13 @@ class Drive(NamedTuple):
 
 class Look(NamedTuple):
     """What tells how wide and great a road looks: the place of its class in `HIGHWAYS`, whether it
-    is a roundabout, its lanes by the tags, 0 for none. Whole numbers, or arrays of such.
+    is a roundabout, whether its lanes have other arrows one way than the other, its lanes by the
+    tags (those with arrows at least), 0 for none. Whole numbers, or arrays of such.
     """
 
     highway: Any
     circular: Any
+    split: Any
     lanes: Any
 
 
@@ -115,16 +122,37 @@ def look(tags: Tags) -> int:
         lanes = _count(tags["lanes"])
     else:
         lanes = _count(tags.get("lanes:forward", "")) + _count(tags.get("lanes:backward", ""))
-    return place + CIRCULAR * circular + LANE * lanes
+    direction = _direction(tags, highway)
+    ahead, against = _arrows(tags, direction)
+    split = direction == BOTH and ahead != against
+    lanes = max(lanes, _marked(ahead) + _marked(against))
+    return place + CIRCULAR * circular + SPLIT * split + LANE * lanes
 
 
 def look_of(code: Any) -> Look:
     """The looks that one number, or an array of them, stands for."""
-    return Look(code % CIRCULAR, code // CIRCULAR % 2, code // LANE)
+    return Look(code % CIRCULAR, code // CIRCULAR % 2, code // SPLIT % 2, code // LANE)
 
 
 def _count(text: str) -> int:
     return int(text) if re.fullmatch(r"\d{1,2}", text) else 0
+
+
+def _arrows(tags: Tags, direction: int) -> list[str]:
+    """The arrows on the lanes ahead and on those against; what is said of the whole road goes for
+    each direction it is driven in.
+    """
+    common = tags.get("turn:lanes", "")
+    return [
+        tags.get(f"turn:lanes:{way}", "" if direction == other else common)
+        for way, other in (("forward", AGAINST), ("backward", AHEAD))
+    ]
+
+
+def _marked(arrows: str) -> int:
+    """How many lanes have arrows; none where not all of these are known."""
+    known = ARROWS.issuperset(filter(None, re.split(r"[|;]", arrows)))
+    return arrows.count("|") + 1 if arrows and known else 0
 
 
 def drive(tags: Tags) -> Drive | None:

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from tradesbench_gym.roads.layout import Int32Array, Int64Array
-from tradesbench_gym.roads.osm.arcs import DM_BITS, Arcs, Chains, Mask
+from tradesbench_gym.roads.osm.arcs import DM_BITS, ENTERING_DS, Arcs, Chains, Mask
 from tradesbench_gym.roads.osm.bearings import headings
 from tradesbench_gym.roads.osm.network import DS_PER_SECOND, FloatArray, Roads
 
@@ -112,6 +112,8 @@ def _by_angle(
     result = np.where(legs[node] > 2, turn_seconds(angle), 0.0)
     # From one carriageway of a road into the other.
     result[(np.abs(angle) > ABOUT) & (roads.legs[node] > 2)] = round_seconds
+    # What entering a private road costs is the most that OSRM counts at a node: no turn adds to it.
+    result[arcs.weight[after] >> DM_BITS >= ENTERING_DS] = 0.0
     back = arcs.tail[before] == arcs.head[after]
     result[back] = np.where(roads.round[node[back]] == 1, round_seconds, FORBIDDEN_SECONDS)
     return result
