@@ -221,8 +221,9 @@ def _about(order: Order, sha: str, date: str, engine: Engine) -> About:
 
 
 def _no_shorter_than_straight(placed: Placed, metres: Int32Array) -> None:
-    """Anchors stand at whole metres of the plane; where that puts two farther apart than the road
-    between them is long, by less than a metre, the straight line counts.
+    """Where two anchors are farther apart on the map than the road between them is long, the
+    straight line counts: they stand at whole metres of a plane, which far north or south of its
+    centre shows east-west lines a little too long.
     """
     lat, lon = placed.roads.lat_e6[placed.anchors], placed.roads.lon_e6[placed.anchors]
     for k in range(len(metres)):

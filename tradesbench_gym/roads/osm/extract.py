@@ -45,7 +45,8 @@ class Addresses:
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """Drivable ways: one row each, and the nodes of way w in rows start[w] … start[w + 1] - 1.
+    """Drivable ways: one row each, or several where a node is missing, and the nodes of row w in
+    places start[w] … start[w + 1] - 1.
 
     Nodes stand in the direction of travel; `reversed` is 1 where the way is drawn against it.
     `speed` is in centimetres an hour, which hold the speeds of OSRM's profile exactly, `look` as

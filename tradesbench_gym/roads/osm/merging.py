@@ -2,7 +2,7 @@
 the middle between them, and short pieces before such a fork lead straight on to it.
 
 The method is that of OSRM 26.10, told anew and shorter: two neighbouring roads of one
-name and class, less than 95° apart, are one where one of them cannot be entered and the other can.
+name and class, at most 95° apart, are one where one of them cannot be entered and the other can.
 It knows arcs and directions.
 """
 

@@ -38,7 +38,7 @@ def snap(roads: Roads, plane: Plane, lat_e6: Int64Array, lon_e6: Int64Array) -> 
 
     Exact among the stretches of which a point within `SPACING_METRES` / 2 is one of the nearest
     `CANDIDATES`; on a tie the stretch of the lowest number. A point farther than `REACH_METRES`
-    from every road is said to be farther than that, by no matter how much from which.
+    from every road is said to be farther than that; which road is named for it means nothing.
     """
     usable = np.flatnonzero((roads.road != Road.FREEWAY) & (roads.road != Road.RAMP))
     if not len(usable):

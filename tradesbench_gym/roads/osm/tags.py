@@ -1,8 +1,9 @@
 """What the tags of a road mean to a car: its class, which ways it may be driven, and how fast.
 
 The rules are those of OSRM's car profile (26.10), the ones that decide a route: access, one-way
-streets, speed by class and `maxspeed`, surface, and its penalties for service roads and narrow
-streets. The module knows tags only: no geometry, no file.
+streets, speed by class and `maxspeed`, surface, track type, smoothness and width, its penalties for
+service roads and narrow streets, and what the look of a road tells of junctions. The module knows
+tags only: no geometry, no file.
 """
 
 from __future__ import annotations
