@@ -137,7 +137,7 @@ def lay_roads(ways: Ways) -> Roads:
 
 
 def _int32(values: Int64Array) -> Int32Array:
-    """As narrow as it may be; a speed beyond that (200 km/h and more, a slip) is as good as that."""
+    """As narrow as may be; a speed beyond that, 21,474 km/h, is a slip and as good as that."""
     return np.minimum(values, np.iinfo(np.int32).max).astype(np.int32)
 
 
