@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import statistics
 import threading
@@ -19,6 +20,7 @@ from tests.world.runs import create, resume, trespass
 from tradesbench_gym.api.faults import RequestError
 from tradesbench_gym.api.pictures import story
 from tradesbench_gym.api.public import PublicDatabase
+from tradesbench_gym.api.query import Readers
 from tradesbench_gym.api.query_errors import QueryError
 from tradesbench_gym.api.views import BY_NAME, VIEWS
 from tradesbench_gym.company.callers import caller_of
@@ -236,6 +238,20 @@ def test_fifty_readers_do_not_keep_the_writer_waiting(tmp_path: Path) -> None:
         assert len(answered) > 50
         assert all(count == last for count, last in answered)
         assert statistics.median(waits) < 0.25
+
+
+def test_a_statement_whose_database_went_while_it_waited_is_asked_of_the_next(
+    tmp_path: Path,
+) -> None:
+    counting = "SELECT count(*) FROM calls"
+    with followed(tmp_path) as (world, public):
+        play(world, load_policy("oracle"), 5)
+        gone = tmp_path / "dropped.sqlite"
+        places = iter([gone, public.path, gone, gone, gone])
+        with closing(Readers(["calls"], lambda: next(places), most=1)) as readers:
+            assert json.loads(readers.ask(counting))["rows"] == public.ask(counting).rows
+            with pytest.raises(QueryError, match="unable to open"):
+                readers.ask(counting)
 
 
 # -- the table of views --

@@ -70,21 +70,6 @@ def patience(run: tuple[Followed, Following]) -> Iterator[dict[str, Readers]]:
         readers.close()
 
 
-def test_a_statement_whose_database_went_while_it_waited_is_asked_of_the_next(
-    public: Following, tmp_path: Path
-) -> None:
-    gone = tmp_path / "dropped.sqlite"
-    places = iter([gone, public.path, gone, gone, gone])
-    readers = Readers(list(BY_NAME), lambda: next(places), most=1)
-    try:
-        answer = json.loads(readers.ask("SELECT count(*) FROM calls"))
-        assert answer["rows"] == public.ask("SELECT count(*) FROM calls").rows
-        with pytest.raises(QueryError, match="unable to open"):
-            readers.ask("SELECT count(*) FROM calls")
-    finally:
-        readers.close()
-
-
 def refused(public: Following, sql: Any) -> QueryError:
     with pytest.raises(QueryError) as caught:
         public.ask(sql)
