@@ -44,7 +44,7 @@ class Refused:
         numbers = REFUSALS * business.days * math.prod(self._sizes)
         self.known = np.zeros(numbers, np.int32)
         # Row 0 tells nothing: of what was let out, and of what nobody has asked for yet.
-        self._kept = [np.full(_FIRST_ROOM, None, object) for _ in _TOLD]
+        self._kept = np.full((len(_TOLD), _FIRST_ROOM), None, object)
         self._count = 1
 
     def told(self, answer: int, action: Sequence[int]) -> dict[str, str | None]:
@@ -53,7 +53,7 @@ class Refused:
         if number < 0:
             return dict(zip(_TOLD, self._put(answer, action), strict=True))
         row = self._row(int(number), answer, action)
-        return {name: column[row] for name, column in zip(_TOLD, self._kept, strict=True)}
+        return dict(zip(_TOLD, self._kept[:, row], strict=True))
 
     def told_many(
         self, rows: Whole, numbers: Whole, answers: Whole, actions: Whole
@@ -63,30 +63,27 @@ class Refused:
         out.
         """
         outside = []
-        if len(missing := np.flatnonzero(rows < 0)):
+        if rows.min() < 0:
             rows = rows.copy()
-            for i in missing.tolist():
+            for i in np.flatnonzero(rows < 0).tolist():
                 if numbers[i] > 0:
                     rows[i] = self._row(int(numbers[i]), int(answers[i]), actions[i].tolist())
                 else:
                     rows[i] = 0
                     outside.append(i)
-        found = {name: column[rows] for name, column in zip(_TOLD, self._kept, strict=True)}
+        found = self._kept.take(rows, axis=1)
         for i in outside:
-            for name, value in zip(_TOLD, self._put(int(answers[i]), actions[i]), strict=True):
-                found[name][i] = value
-        return found
+            found[:, i] = self._put(int(answers[i]), actions[i])
+        return dict(zip(_TOLD, found, strict=True))
 
     def _row(self, number: int, answer: int, action: Sequence[int]) -> int:
         """Where what is told of an answer with a number stands."""
         row = int(self.known[number])
         if row == 0:
             told, row = self._put(answer, action), self._count
-            if row == len(self._kept[0]):
-                room = np.full(row, None, object)
-                self._kept = [np.concatenate([column, room]) for column in self._kept]
-            for column, value in zip(self._kept, told, strict=True):
-                column[row] = value
+            if row == self._kept.shape[1]:
+                self._kept = np.hstack([self._kept, np.full_like(self._kept, None)])
+            self._kept[:, row] = told
             self._count += 1
             self.known[number] = row  # last: until then nothing is known
         return row

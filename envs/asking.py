@@ -47,18 +47,21 @@ def as_actions(actions: Any, runs: int) -> npt.NDArray[np.int64]:
         ActionError: anything else.
 
     """
+    wanted = (runs, *_SHAPE)
+    if type(actions) is np.ndarray and actions.dtype is _INT64 and actions.shape == wanted:
+        return actions if actions.flags.carray else actions.copy()
     try:
         given = np.asarray(actions)
     except (ValueError, OverflowError):
         given = np.asarray(None)
-    if given.shape != (runs, *_SHAPE) or given.dtype.kind not in "iu":
+    if given.shape != wanted or given.dtype.kind not in "iu":
         raise ActionError(
             f"the actions of {runs} runs are whole numbers of shape ({runs}, 4) "
             f"(accept, technician, days ahead, window), not {shown(actions)}",
             code="malformed_action",
             field="action",
         )
-    return np.require(given, np.int64, ("C", "ALIGNED", "WRITEABLE"))
+    return given.astype(np.int64)
 
 
 def as_seeds(seed: Any, runs: int) -> list[int | None]:

@@ -11,7 +11,7 @@ from gymnasium.utils import seeding
 FIRST_OPEN_RUN = 10_000
 """Runs drawn without a seed are numbered from here up, so that none lands on a benchmark seed."""
 LAST_OPEN_RUN = 2**31
-_AHEAD = 16
+_AHEAD = 64
 """Numbers drawn at a time: one by one, finding the generator would cost more than drawing."""
 
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Callable
 from functools import partial
@@ -43,7 +42,7 @@ class Slices:
 
     Attributes:
         runs: the whole states, dtype RUN, shape (count,).
-        outcomes: of the last step of each run, dtype OUTCOME, shape (count,).
+        outcomes: of the last step of each run, see `core.batch`, int64, shape (OUTCOMES, count).
         seeds: of the next run to be begun in each place, uint64, shape (count,).
         torn: whether the last step was broken off, and perhaps not all runs have answered.
 
@@ -56,7 +55,7 @@ class Slices:
         start(self.runs, 0, business.params, np.uint64(0), np.uint64(0))
         content = self.runs.view(np.uint8).reshape(count, -1)
         content[1:] = content[0]
-        self.outcomes = np.zeros(count, batch.OUTCOME)
+        self.outcomes = np.zeros((batch.OUTCOMES, count), np.int64)
         self.seeds = np.zeros(count, np.uint64)
         self.torn = False
         self._threads = max(1, min(threads, count // LEAST_SLICE)) if COMPILED else 1
@@ -64,8 +63,7 @@ class Slices:
 
     def _open(self) -> None:
         # Each thread has its own runs, whose memory then stays in its core's cache.
-        edges = np.linspace(0, len(self.runs), self._threads + 1).astype(int).tolist()
-        self._edges = list(itertools.pairwise(edges))
+        self._edges = np.linspace(0, len(self.runs), self._threads + 1).astype(np.int64)
         # Each thread has a log and a desk to itself, which it uses for run after run.
         self._logs = [np.zeros(1, LOG) for _ in range(self._threads)]
         self._desks = [self.business.new_desks() for _ in range(self._threads)]
@@ -85,7 +83,7 @@ class Slices:
         """Begin the chosen runs anew."""
         tasks = np.where(chosen, batch.BEGIN, batch.LEAVE)
         nothing = (np.empty((0, 4), np.int64), np.empty(0, np.int32), np.empty(0))
-        no_ends = np.empty(0, np.bool_), np.empty((0, len(COLUMNS)), np.int64)
+        no_ends = np.empty(0, np.bool_), np.empty((len(COLUMNS), 0), np.int64)
         self._play(tasks, salt, where, words, *nothing, *no_ends)
 
     def step(
@@ -94,12 +92,12 @@ class Slices:
         """Begin the fresh runs anew as open ones; answer the call of all others and play on.
 
         Returns each run's reward in dollars, whether it has ended, and what it then came to, shape
-        (runs, columns of `core.tally`); zeroes where it goes on, and of the fresh.
+        (columns of `core.tally`, runs); zeroes where it goes on, and of the fresh.
         """
         count = len(fresh)
         tasks = fresh.view(np.int8)  # BEGIN or ANSWER
         rewards, ended = np.zeros(count), np.zeros(count, np.bool_)
-        counts = np.zeros((count, len(COLUMNS)), np.int64)
+        counts = np.zeros((len(COLUMNS), count), np.int64)
         self._play(tasks, np.uint64(0), where, words, actions, known, rewards, ended, counts)
         return rewards, ended, counts
 
@@ -107,24 +105,25 @@ class Slices:
         self, tasks: Any, salt: np.uint64, where: Whole, words: Any, actions: Whole, *results: Any
     ) -> None:
         """Play the slices, see `core.batch.step`."""
-        b, played = self.business, np.zeros(1, np.int64)
+        b, edges = self.business, self._edges
+        taken, played, by_owner = (np.zeros(size, np.int64) for size in (self._threads, 1, 1))
         arrays = b.params, b.pool, b.metres
         rest = self.seeds, salt, actions, where, b.masks, words, self.outcomes, *results
 
-        def one(counter: Whole, log: Any, desk: Any, first: int, until: int) -> None:
-            _step(self.runs, tasks, first, until, *arrays, log, desk, *rest, counter)
+        def one(counter: Whole, own: int, log: Any, desk: Any) -> None:
+            _step(self.runs, tasks, own, edges, taken, *arrays, log, desk, *rest, counter)
 
-        own, *others = zip(self._logs, self._desks, *zip(*self._edges, strict=True), strict=True)
-        crew, count, by_owner = self._helpers(), len(self.runs), np.zeros(1, np.int64)
+        first, *others = zip(range(self._threads), self._logs, self._desks, strict=True)
+        crew, count = self._helpers(), len(self.runs)
         self.torn = True
         try:
             if crew is None:
-                for piece in (own, *others):
+                for piece in (first, *others):
                     one(by_owner, *piece)
                 return
             try:
                 crew.hand_out([partial(one, played, *other) for other in others])
-                one(by_owner, *own)
+                one(by_owner, *first)
                 crew.wait_until(lambda: batch.all_played(played, count - by_owner[0]))
             except BaseException:  # whatever happens, nobody plays on behind the caller's back
                 crew.settle()
@@ -141,7 +140,7 @@ class Slices:
 
     def show(self, chosen: Flags, where: Whole, words: Any) -> None:
         """Write what the chosen runs show now; see `core.batch.show`."""
-        lasts = self.outcomes["answer"].copy()
+        lasts = self.outcomes[batch.ANSWERED].copy()
         arrays = self.business.pool, self._desks[0], lasts, where, self.business.masks, words
         batch.show(self.runs, chosen, *arrays)
 

@@ -15,7 +15,7 @@ from gymnasium.vector.utils import batch_space
 
 from tradesbench_gym.company.business import Business, open_business
 from tradesbench_gym.company.simulation import as_word
-from tradesbench_gym.core.batch import NOT_TOLD
+from tradesbench_gym.core.batch import ANSWERED, KNOWN_AS, NOT_TOLD, REFUSED_AS, TOLD
 from tradesbench_gym.core.tally import COLUMNS
 from tradesbench_gym.core.view import Desk
 from tradesbench_gym.envs.answers import ANSWERS, Refused
@@ -41,7 +41,6 @@ Flags = npt.NDArray[np.bool_]
 Whole = npt.NDArray[np.int64]
 _ANSWERS = np.array([*ANSWERS, None], object)
 _OPEN = np.uint64(0)
-_NO_INT64 = 2**63
 
 
 class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[Any]]):
@@ -249,10 +248,10 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
 
     def _draw_seeds(self, chosen: Flags) -> None:
         """Give the chosen runs that have no seed of their own a drawn one."""
-        unnamed = np.flatnonzero(chosen & ~self._named)
+        (unnamed,) = (chosen & ~self._named).nonzero()
         if len(unnamed):
             self._slices.seeds[unnamed] = self._numbering.draw(unnamed)
-        self._named[chosen] = False
+        self._named &= ~chosen
 
     def _ask_for_reset(self) -> None:
         if self._slices.torn:
@@ -277,19 +276,20 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
         seeds, mask = self._slices.seeds.copy(), block.mask
         if not shown.all():
             seeds[~shown], mask = 0, np.where(shown[:, None, None, None], mask, 0).astype(np.int8)
-        numbers = seeds if seeds.max() >= _NO_INT64 else seeds.astype(np.int64)
+        numbers = seeds.view(np.int64)
+        numbers = seeds if numbers.min() < 0 else numbers  # those that no int64 holds
         return _marked({"run_seed": numbers, "action_mask": mask}, shown)
 
     def _told(self, which: Flags, chosen: npt.NDArray[np.int64]) -> dict[str, Any]:
         if not which.any():
             return {}
         outcomes = self._slices.outcomes
-        said, rows = outcomes["told"], outcomes["known"]
+        said, rows = outcomes[TOLD], outcomes[KNOWN_AS]
         if self.autoreset_mode is AutoresetMode.SAME_STEP:  # some are told apart, see `_final`
             said, rows = np.where(which, said, NOT_TOLD), np.where(which, rows, 0)
         told = _marked({"answer": _ANSWERS[said]}, which)
         if (wrong := rows != 0).any():
-            asked = outcomes["refused"], outcomes["answer"], chosen
+            asked = outcomes[REFUSED_AS], outcomes[ANSWERED], chosen
             errors = self._refused.told_many(rows, *asked)
             told |= _marked({"error": _marked(errors, wrong)}, wrong)
         return told
@@ -305,8 +305,8 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
 
 
 def _results(ended: Flags, counts: Whole) -> dict[str, Any]:
-    """What ended runs came to, from a row of `core.tally` for each."""
-    found = dict(zip(COLUMNS, counts.T, strict=True))
+    """What ended runs came to, from a column of `core.tally` for each."""
+    found = dict(zip(COLUMNS, counts, strict=True))
     days = found.pop("bankrupt_on")
     told = _marked(found, ended)
     if (bankrupt := days > 0).any():

@@ -39,31 +39,30 @@ Tasks = npt.NDArray[np.int8]
 ANSWER, BEGIN, LEAVE = np.int8(0), np.int8(1), np.int8(2)
 """What a step does with a run: answer its call, begin it anew, or nothing."""
 
-OUTCOME = np.dtype(
-    [
-        ("answer", "<i8"),  # as `core.step` tells it
-        ("told", "<i8"),  # the same for people: what was not let out is REJECTED, see NOT_TOLD
-        ("refused", "<i8"),  # its `refusal_number`; 0 where it was let out
-        ("known", "<i8"),  # what the caller knows that number by; -1: not yet, 0: let out
-        ("carried", "<i8"),  # cents that the days before the first call cost: in the next reward
-    ]
-)
-"""What became of the last answer of each run."""
+OUTCOMES = 5
+ANSWERED, TOLD, REFUSED_AS, KNOWN_AS, CARRIED = (np.int64(row) for row in range(OUTCOMES))
+"""Rows of what became of the last answer of each run, int64, shape (OUTCOMES, runs): the answer as
+`core.step` tells it; the same for people, to whom what was not let out is REJECTED, see NOT_TOLD;
+its `refusal_number`, 0 where it was let out; what the caller knows that number by, -1 where not
+yet and 0 where it was let out; the cents that the days before the first call cost, for the next
+reward.
+"""
 NOT_TOLD = np.int64(4)
 """Of a run that was begun anew: nothing was answered."""
 
 _EVENTS_FULL, _ENDED = code(Stop.EVENTS_FULL), code(Stop.ENDED)
 _ONE = np.int64(1)
 _CENTS = 100.0
-_LOOKS = 10_000
+_LOOKS_A_RUN = np.int64(100)
 
 
 @kernel
 def step(
     runs: Runs,
     tasks: Tasks,
-    first: Int,
-    until: Int,
+    own: Int,
+    edges: Whole,
+    taken: Whole,
     params: Runs,
     pool: Pool,
     metres: Metres,
@@ -75,7 +74,7 @@ def step(
     where: Where,
     masks: Masks,
     words: Words,
-    outcomes: Runs,
+    outcomes: Whole,
     known: npt.NDArray[np.int32],
     rewards: npt.NDArray[np.float64],
     ended: Flags,
@@ -85,46 +84,63 @@ def step(
     """Do with each run of a slice what `tasks` says: begin it anew from its seed, or answer its
     call with its row of `actions`, shape (runs, 4); play it on to its next call or its end, and
     write what it shows and its outcome; of an answered one also its reward in dollars, whether it
-    has ended and what it then came to. `core.step.step` for many.
+    has ended and what it then came to, a column of `counts`. `core.step.step` for many.
 
-    What is `known` of a refusal by its number, 0 where nothing is, goes into its outcome. The slice
-    is added to the number of runs `played`, for other threads to see.
+    Slice s is the runs from `edges[s]` on, up to `edges[s + 1]`. The thread of slice `own` answers
+    its calls. Runs to be begun, which take as long as ten answers and come at random, are shared
+    by the threads: of slice s, `taken[s]` are another's already.
+
+    What is `known` of a refusal by its number, 0 where nothing is, goes into its outcome. How many
+    it did is added to the number of runs `played`, for other threads to see.
     """
     runs, params, pool, metres = borrowed(runs), borrowed(params), borrowed(pool), borrowed(metres)
     log, desk, where, words = borrowed(log), borrowed(desk), borrowed(where), borrowed(words)
     masks, actions, outcomes = borrowed(masks), borrowed(actions), borrowed(outcomes)
     known, rewards, ended = borrowed(known), borrowed(rewards), borrowed(ended)
-    for i in range(first, until):
-        if tasks[i] == BEGIN:
-            _begin(runs, i, params[0], metres, log[0], seeds[i], salt, outcomes[i])
-            _show(runs, i, pool, desk[0], outcomes[i]["answer"], where, masks, words)
+    counts, edges, taken = borrowed(counts), borrowed(edges), borrowed(taken)
+    first, until, done = edges[own], edges[own + 1], np.int64(0)
     waits = NONE  # whose caller the map's memory is still coming for
     for i in range(first, until):
         _fetch_next(runs, i + 1, until)
+        done += np.int64(tasks[i] != BEGIN)
         if tasks[i] != ANSWER:
             continue
-        cents, stop = _answer(runs[i], params[0], metres, log[0], actions[i], known, outcomes[i])
+        cents, stop = _answer(runs[i], params[0], metres, log[0], actions[i], known, outcomes[:, i])
         rewards[i] = cents / _CENTS
         if stop == _ENDED:
             ended[i] = True
-            tally_run(runs[i], params[0]["handbook"], counts[i])
+            tally_run(runs[i], params[0]["handbook"], counts[:, i])
         fetch_caller(runs[i], pool)
         if waits >= 0:
-            _show(runs, waits, pool, desk[0], outcomes[waits]["answer"], where, masks, words)
+            _show(runs, waits, pool, desk[0], outcomes[ANSWERED, waits], where, masks, words)
         waits = np.int64(i)
     if waits >= 0:
-        _show(runs, waits, pool, desk[0], outcomes[waits]["answer"], where, masks, words)
-    add_shared(played, np.int64(until) - np.int64(first))
+        _show(runs, waits, pool, desk[0], outcomes[ANSWERED, waits], where, masks, words)
+    slices = np.int64(taken.shape[0])
+    for turn in range(slices):
+        of = (own + turn) % slices
+        next_taken, fresh = add_shared(taken[of:], np.int64(1)), np.int64(0)
+        for i in range(edges[of], edges[of + 1]):
+            if tasks[i] != BEGIN:
+                continue
+            if fresh == next_taken:
+                _begin(runs, i, params[0], metres, log[0], seeds[i], salt, outcomes[:, i])
+                _show(runs, i, pool, desk[0], outcomes[ANSWERED, i], where, masks, words)
+                next_taken = add_shared(taken[of:], np.int64(1))
+                done += 1
+            fresh += 1
+    add_shared(played, done)
 
 
 @kernel
 def all_played(played: Whole, count: Int) -> bool:
-    """Whether other threads have played their slices too; waits for them awake for a little while.
+    """Whether other threads have played their slices too; waits for them awake for about as long
+    as these take.
 
     To sleep until another thread has ended takes as long as forty runs.
     """
-    for _ in range(_LOOKS):  # noqa: SIM110 - kernels know no generator
-        if add_shared(played, np.int64(0)) == count:
+    for _ in range(_LOOKS_A_RUN * np.int64(count)):  # noqa: SIM110 - kernels know no generator
+        if add_shared(played, np.int64(0)) >= count:
             return True
     return False
 
@@ -138,7 +154,7 @@ def _begin(
     log: Record,
     seed: np.uint64,
     salt: np.uint64,
-    outcome: Record,
+    outcome: Whole,
 ) -> None:
     """Begin a run anew and play it on to its first call."""
     _wipe(runs, i)
@@ -146,11 +162,11 @@ def _begin(
     start_run(run, p, seed, salt)
     before = np.int64(run["cash"])
     _play_on(run, p, metres, log)
-    outcome["answer"] = REFUSED
-    outcome["told"] = NOT_TOLD
-    outcome["refused"] = 0
-    outcome["known"] = 0
-    outcome["carried"] = np.int64(run["cash"]) - before
+    outcome[ANSWERED] = REFUSED
+    outcome[TOLD] = NOT_TOLD
+    outcome[REFUSED_AS] = 0
+    outcome[KNOWN_AS] = 0
+    outcome[CARRIED] = np.int64(run["cash"]) - before
 
 
 @inlined
@@ -161,25 +177,25 @@ def _answer(
     log: Record,
     action: Whole,
     known: npt.NDArray[np.int32],
-    outcome: Record,
+    outcome: Whole,
 ) -> tuple[np.int64, np.int64]:
     """Answer the call of a run and play it on to the next: the change of cash in cents since the
     last answer, and the stop.
     """
-    before = np.int64(run["cash"]) - np.int64(outcome["carried"])
+    before = np.int64(run["cash"]) - np.int64(outcome[CARRIED])
     log["count"] = 0
     answer = np.int64(REFUSED)
     if run["line"] >= 0:  # a run may end before its first call, and has a step even so
         answer = answer_call(run, p, metres, log, action)
     stop = _play_on(run, p, metres, log)
-    outcome["answer"] = answer
-    outcome["told"] = max(answer, np.int64(REJECTED))
+    outcome[ANSWERED] = answer
+    outcome[TOLD] = max(answer, np.int64(REJECTED))
     number = _refusal(p["handbook"], answer, action) if answer < 0 else np.int64(0)
-    outcome["refused"] = number
-    outcome["known"] = number
+    outcome[REFUSED_AS] = number
+    outcome[KNOWN_AS] = number
     if number > 0:
-        outcome["known"] = known[number] if known[number] != 0 else NONE
-    outcome["carried"] = 0
+        outcome[KNOWN_AS] = known[number] if known[number] != 0 else NONE
+    outcome[CARRIED] = 0
     return np.int64(run["cash"]) - before, stop
 
 
