@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -220,6 +221,64 @@ def _copy_whole_at_once(source: Any, target: Any) -> None:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def _convert(_typing: Any, table: Any, row: Any, target: Any, at: Any) -> Any:
+    count, whole = table.shape[-1], isinstance(target.dtype, types.Integer)
+
+    def write(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        entries = _row_of(context, builder, signature.args[0], given[0], given[1])
+        kind = context.get_value_type(target.dtype)
+        many = ir.VectorType(kind, count)
+        made = builder.trunc(entries, many) if whole else builder.sitofp(entries, many)
+        place = make_array(signature.args[2])(context, builder, value=given[2]).data
+        place = builder.bitcast(builder.gep(place, [given[3]]), many.as_pointer())
+        builder.store(made, place, align=1)
+        return context.get_dummy_value()
+
+    return types.void(table, types.int64, target, types.int64), write
+
+
+def _row_of(context: Any, builder: Any, kind: Any, value: Any, row: Any) -> Any:
+    """A row of a nested array as one vector."""
+    table = make_array(kind)(context, builder, value=value)
+    many = ir.VectorType(context.get_value_type(kind.dtype), kind.shape[-1])
+    rows = builder.bitcast(table.data, many.as_pointer())
+    return builder.load(builder.gep(rows, [row]), align=1)
+
+
+def convert_row(table: Any, row: Any, target: Any, at: Any) -> None:
+    """Write a row of a nested array of whole numbers into an array of a smaller or another type,
+    from a place on: in two moves where a loop over it takes two for each entry.
+    """
+    target[at : at + table.shape[-1]] = table[row]
+
+
+@compiled_as(convert_row)
+def _convert_row_at_once(table: Any, row: Any, target: Any, at: Any) -> None:
+    _convert(table, row, target, at)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _compare(_typing: Any, table: Any, row: Any) -> Any:
+    def write(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        entries = _row_of(context, builder, signature.args[0], given[0], given[1])
+        none = builder.icmp_signed(">=", entries, ir.Constant(entries.type, None))
+        bits = builder.bitcast(none, ir.IntType(table.shape[-1]))
+        return builder.zext(bits, ir.IntType(64))
+
+    return types.uint64(table, types.int64), write
+
+
+def bits_of_row(table: Any, row: Any) -> Any:
+    """Which entries of a row of a nested array are 0 or more, a bit for each, the first lowest."""
+    return np.uint64(sum(1 << i for i, entry in enumerate(table[row]) if entry >= 0))
+
+
+@compiled_as(bits_of_row)
+def _bits_of_row_at_once(table: Any, row: Any) -> Any:
+    return _compare(table, row)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def _add_in_one(_typing: Any, counter: Any, amount: Any) -> Any:
     del amount
 
@@ -243,6 +302,25 @@ def add_shared(counter: Any, amount: Any) -> Any:
 @compiled_as(add_shared)
 def _add_shared_at_once(counter: Any, amount: Any) -> Any:
     return _add_in_one(counter, amount)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _count_zeros(_typing: Any, bits: Any) -> Any:
+    def write(_context: Any, builder: Any, _signature: Any, given: Any) -> Any:
+        return builder.cttz(given[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(bits), write
+
+
+def lowest_bit(bits: Any) -> Any:
+    """The place of the lowest 1 in a word, uint64, that is not 0."""
+    word = int(bits)
+    return np.int64((word & -word).bit_length() - 1)
+
+
+@compiled_as(lowest_bit)
+def _lowest_bit_at_once(bits: Any) -> Any:
+    return _count_zeros(bits)
 
 
 def warm_needed() -> bool:

@@ -6,10 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tradesbench_gym.core.codes import Activity, CallState, code
-from tradesbench_gym.core.jit import inlined, kernel, rule
-from tradesbench_gym.core.layout import DAY_SECONDS, Int, Record
+from tradesbench_gym.core.desk import DAYS_A_WORD, routes_in_use, take_route
+from tradesbench_gym.core.jit import convert_row, inlined, kernel, rule
+from tradesbench_gym.core.layout import DAY_SECONDS, MAX_ZONES, Int, Record
 from tradesbench_gym.core.parts import (
     BEST_SLACK,
+    COUNTS,
     JOB_COLUMNS,
     MOST_IN_A_SLOT,
     OPEN_JOBS,
@@ -29,6 +31,7 @@ from tradesbench_gym.core.rules.calendar import (
     window_opens,
 )
 
+_ONE = np.uint64(1)
 _KM = np.float32(0.001)
 _CENT = 0.01
 _MINUTE = 60.0
@@ -48,12 +51,12 @@ _CALL_PLACE, _PLACE, _FREE_IN = _PLACE_OF["call_place"], _PLACE_OF["place"], _PL
 _SLOT_MINUTES, _HIGH, _MASK = _PLACE_OF["slot_minutes"], _PLACE_OF["high"], _PLACE_OF["action_mask"]
 _SLOT_SLACK, _SLOT_ADDED = _PLACE_OF["slot_slack"], _PLACE_OF["slot_added"]
 
-_ZEROED = (
-    *(_CALL, _CALL_PLACE, _SLOT_JOBS, _SLOT_MINUTES, _OPEN, _JOB_PLACES),
-    *(_TODAY, _COUNTS, _FREE_IN, _MASK, _SLOT_ADDED),
-)
+_ZEROED = (_SLOT_JOBS, _SLOT_MINUTES, _OPEN, _JOB_PLACES)
 """Of these only some entries are written; the others begin as zeroes."""
 
+Eight = tuple[
+    np.int64, np.int64, np.int64, np.int64, np.int64, np.int64, np.int64, np.int64
+]
 Floats = npt.NDArray[np.float32]
 Small = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.int8]
@@ -149,16 +152,17 @@ def write_observation(
 def _write_call(
     desk: Record, where: Where, runs: Int, i: Int, words: Words, floats: Floats
 ) -> None:
+    start, place = _row(where, _CALL, runs, i), _row(where, _CALL_PLACE, runs, i)
     if desk["line"] < 0:
+        words[start : start + 5] = 0
+        floats[place : place + 2] = 0
         return
     call = desk["calls"][desk["line"]]
-    start = _row(where, _CALL, runs, i)
     words[start] = 1
     words[start + 1] = call["service"]
     words[start + 2] = call["customer"]
     words[start + 3] = call["urgent"]
     words[start + 4] = call["zone"]
-    place = _row(where, _CALL_PLACE, runs, i)
     floats[place] = call["x"] * _KM
     floats[place + 1] = call["y"] * _KM
 
@@ -176,6 +180,7 @@ def _write_people(
         words[activity + technician] = man["activity"]
         floats[place + 2 * technician] = man["x"] * _KM
         floats[place + 2 * technician + 1] = man["y"] * _KM
+        floats[free_in + technician] = 0
         if man["activity"] == _WORKING:
             service = np.int64(desk["calls"][man["job"]]["service"])
             ends = np.int64(man["since"]) + planned_length(book, desk["plan"], technician, service)
@@ -191,9 +196,13 @@ def _write_slots(
     days, windows = np.int64(book["booking_days"]), np.int64(book["windows"])
     jobs, minutes = WORD * _row(where, _SLOT_JOBS, runs, i), _row(where, _SLOT_MINUTES, runs, i)
     rows, places = WORD * _row(where, _OPEN, runs, i), _row(where, _JOB_PLACES, runs, i)
-    for ahead in range(days):
-        for technician in range(np.int64(book["technicians"])):
-            number = np.int64(desk["route"][np.int64(desk["day"]) + ahead, technician])
+    today = np.int64(desk["day"])
+    for first in range(np.int64(0), days, DAYS_A_WORD):
+        left = routes_in_use(desk["route"], today + first, days - first)
+        while left != 0:
+            later, technician, number = take_route(desk["route"], today + first, left)
+            left &= left - _ONE
+            ahead = first + later
             while number >= 0:
                 call = desk["calls"][number]
                 if _BOOKED <= call["state"] <= _WORKING_ON:
@@ -232,32 +241,49 @@ def _write_weather(
     weather, high = WORD * _row(where, _WEATHER, runs, i), _row(where, _HIGH, runs, i)
     condition, most = desk["forecast"]["condition"], desk["forecast"]["high"]
     for ahead in range(SKY_DAYS):
-        first = ahead * zones
-        skies, highs = small[weather + first :], floats[high + first :]
-        for zone in range(zones):
-            skies[zone] = condition[ahead, zone]
-            highs[zone] = most[ahead, zone]
+        first = np.int64(ahead) * zones
+        # Rows of the record are the longer ones: what is too much, the next day overwrites.
+        if first + MAX_ZONES <= SKY_DAYS * zones:
+            convert_row(condition, np.int64(ahead), small, weather + first)
+            convert_row(most, np.int64(ahead), floats, high + first)
+        else:
+            for zone in range(zones):
+                small[weather + first + zone] = condition[ahead, zone]
+                floats[high + first + zone] = most[ahead, zone]
 
 
 @inlined
 def _write_counts(desk: Record, where: Where, runs: Int, i: Int, words: Words) -> None:
-    for day in range(np.int64(desk["day"]) + 1):
-        row = desk["days"][day]
-        _add_counts(row, words, _row(where, _COUNTS, runs, i))
-        if day == desk["day"]:
-            _add_counts(row, words, _row(where, _TODAY, runs, i))
+    start, today = _row(where, _COUNTS, runs, i), _row(where, _TODAY, runs, i)
+    zero = np.int64(0)
+    before = (zero, zero, zero, zero, zero, zero, zero, zero)
+    for day in range(np.int64(desk["day"])):
+        before = _add(before, _counts_of(desk["days"][day]))
+    now = _counts_of(desk["days"][desk["day"]])
+    _write_eight(now, words, today)
+    _write_eight(_add(before, now), words, start)
 
 
 @inlined
-def _add_counts(day: Record, words: Words, start: Int) -> None:
-    words[start] += day["calls"]
-    words[start + 1] += day["booked"]
-    words[start + 2] += day["declined"]
-    words[start + 3] += day["rejected"]
-    words[start + 4] += day["done"]
-    words[start + 5] += day["missed"]
-    words[start + 6] += day["failed"]
-    words[start + 7] += day["cancelled"]
+def _counts_of(day: Record) -> Eight:
+    calls, booked, declined = np.int64(day["calls"]), np.int64(day["booked"]), np.int64(day["declined"])
+    rejected, done, missed = np.int64(day["rejected"]), np.int64(day["done"]), np.int64(day["missed"])
+    failed, cancelled = np.int64(day["failed"]), np.int64(day["cancelled"])
+    return calls, booked, declined, rejected, done, missed, failed, cancelled
+
+
+@inlined
+def _add(a: Eight, b: Eight) -> Eight:
+    return (
+        *(a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]),
+        *(a[4] + b[4], a[5] + b[5], a[6] + b[6], a[7] + b[7]),
+    )
+
+
+@inlined
+def _write_eight(counts: Eight, words: Words, start: Int) -> None:
+    for place in range(COUNTS):
+        words[start + place] = counts[place]
 
 
 @inlined
@@ -269,6 +295,7 @@ def write_plan(desk: Record, mask: Mask, floats: Floats, slack_at: Int, added_at
         for ahead in range(np.int64(book["booking_days"])):
             for window in range(np.int64(book["windows"])):
                 floats[slack_at + place] = WORST_SLACK
+                floats[added_at + place] = 0
                 if mask[place] == 1:
                     slack, added = slot_of(desk, desk["plan"], technician, ahead, window)
                     minutes = min(max(slack / _MINUTE, WORST_SLACK), BEST_SLACK)
@@ -297,6 +324,8 @@ def write_out(
     if desk["line"] >= 0:
         service = np.int64(desk["calls"][desk["line"]]["service"])
         copy_mask(desk["handbook"], np.int64(desk["clock"]), service, masks, mask)
+    else:
+        mask[:] = 0
     if where[_SLOT_SLACK + 1] > where[_SLOT_SLACK]:
         slack, added = _row(where, _SLOT_SLACK, runs, i), _row(where, _SLOT_ADDED, runs, i)
         write_plan(desk, mask, words.view(np.float32), slack, added)

@@ -128,13 +128,14 @@ def make_forecast(run: Record, p: Record) -> None:
     yesterday's forecast of a zone and day holds nothing that today's does not. (They are each
     zone's own: the mean over zones does tell more of the part they share.)
     """
-    today = np.int64(run["day"])
-    for zone in range(np.int64(p["handbook"]["zones"])):
+    today, zones = np.int64(run["day"]), np.int64(p["handbook"]["zones"])
+    for zone in range(zones):
         # What a day's forecasts err by is drawn once, when it comes into sight.
         for ahead in range(np.int64(1) if today == 0 else np.int64(FORECAST_DAYS), _SIGHT):
             _make_doubt(run, p, np.int64(zone), today, np.int64(ahead))
-        for ahead in range(_SIGHT):
-            day = today + ahead
+    for ahead in range(_SIGHT):
+        day = today + ahead
+        for zone in range(zones):
             sky = run["sky"][day, zone]
             error, lost = _forecast_error(run["doubt"][day % FORECAST_DAYS, zone], np.int64(ahead))
             high = np.int64(sky["high"]) + div_round(error, _HUNDREDTHS)
