@@ -14,7 +14,7 @@ from threading import Thread, current_thread
 
 _NAP_SECONDS = 20e-6
 
-Piece = Callable[[], None]
+Piece = Callable[[], object]
 Inbox = SimpleQueue[Piece | None]
 
 

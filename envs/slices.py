@@ -25,7 +25,7 @@ LEAST_SLICE = 64
 """Runs for which another thread is worth waking."""
 
 # As any function: a checker cannot count arguments given as tuples.
-_step: Callable[..., None] = batch.step
+_step: Callable[..., bool] = batch.step
 
 Flags = npt.NDArray[np.bool_]
 Whole = npt.NDArray[np.int64]
@@ -67,6 +67,8 @@ class Slices:
         # Each thread has a log and a desk to itself, which it uses for run after run.
         self._logs = [np.zeros(1, LOG) for _ in range(self._threads)]
         self._desks = [self.business.new_desks() for _ in range(self._threads)]
+        # What threads share of a step: runs begun of each slice, and runs played.
+        self._taken, self._played = np.zeros(self._threads, np.int64), np.zeros(1, np.int64)
         self._crew: Crew | None = None
         self._closed = False
         self._process = os.getpid()
@@ -105,31 +107,31 @@ class Slices:
         self, tasks: Any, salt: np.uint64, where: Whole, words: Any, actions: Whole, *results: Any
     ) -> None:
         """Play the slices, see `core.batch.step`."""
-        b, edges = self.business, self._edges
-        taken, played, by_owner = (np.zeros(size, np.int64) for size in (self._threads, 1, 1))
-        arrays = b.params, b.pool, b.metres
-        rest = self.seeds, salt, actions, where, b.masks, words, self.outcomes, *results
+        b, count, taken, played = self.business, len(self.runs), self._taken, self._played
+        arrays = self._edges, taken, b.params, b.pool, b.metres
+        rest = self.seeds, salt, actions, where, b.masks, words, self.outcomes, *results, played
 
-        def one(counter: Whole, own: int, log: Any, desk: Any) -> None:
-            _step(self.runs, tasks, own, edges, taken, *arrays, log, desk, *rest, counter)
+        def one(own: int, awaited: int) -> bool:
+            log, desk = self._logs[own], self._desks[own]
+            return _step(self.runs, tasks, own, *arrays, log, desk, *rest, awaited)
 
-        first, *others = zip(range(self._threads), self._logs, self._desks, strict=True)
-        crew, count = self._helpers(), len(self.runs)
         self.torn = True
+        taken[:], played[:] = 0, 0
+        crew = self._helpers()
         try:
             if crew is None:
-                for piece in (first, *others):
-                    one(by_owner, *piece)
+                for own in range(self._threads):
+                    one(own, 0)
                 return
             try:
-                crew.hand_out([partial(one, played, *other) for other in others])
-                one(by_owner, *first)
-                crew.wait_until(lambda: batch.all_played(played, count - by_owner[0]))
+                crew.hand_out([partial(one, own, 0) for own in range(1, self._threads)])
+                if not one(0, count):
+                    crew.wait_until(lambda: batch.all_played(played, count))
             except BaseException:  # whatever happens, nobody plays on behind the caller's back
                 crew.settle()
                 raise
         finally:
-            self.torn = int(played[0] + by_owner[0]) != count
+            self.torn = played[0] != count
 
     def _helpers(self) -> Crew | None:
         if self._threads == 1 or self._closed:

@@ -248,10 +248,13 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
 
     def _draw_seeds(self, chosen: Flags) -> None:
         """Give the chosen runs that have no seed of their own a drawn one."""
-        (unnamed,) = (chosen & ~self._named).nonzero()
-        if len(unnamed):
-            self._slices.seeds[unnamed] = self._numbering.draw(unnamed)
-        self._named &= ~chosen
+        unnamed = chosen
+        if self._named.any():
+            unnamed = chosen & ~self._named
+            self._named &= ~chosen
+        (places,) = unnamed.nonzero()
+        if len(places):
+            self._slices.seeds[places] = self._numbering.draw(places)
 
     def _ask_for_reset(self) -> None:
         if self._slices.torn:

@@ -80,7 +80,8 @@ def step(
     ended: Flags,
     counts: Whole,
     played: Whole,
-) -> None:
+    awaited: Int,
+) -> bool:
     """Do with each run of a slice what `tasks` says: begin it anew from its seed, or answer its
     call with its row of `actions`, shape (runs, 4); play it on to its next call or its end, and
     write what it shows and its outcome; of an answered one also its reward in dollars, whether it
@@ -91,7 +92,9 @@ def step(
     by the threads: of slice s, `taken[s]` are another's already.
 
     What is `known` of a refusal by its number, 0 where nothing is, goes into its outcome. How many
-    it did is added to the number of runs `played`, for other threads to see.
+    it did is added to the number of runs `played`, for other threads to see. In the end it waits
+    awake until as many as are `awaited` are played, but not for longer than a slice takes, and says
+    whether they are.
     """
     runs, params, pool, metres = borrowed(runs), borrowed(params), borrowed(pool), borrowed(metres)
     log, desk, where, words = borrowed(log), borrowed(desk), borrowed(where), borrowed(words)
@@ -130,19 +133,24 @@ def step(
                 done += 1
             fresh += 1
     add_shared(played, done)
+    return _wait_awake(played, np.int64(awaited), until - first)
+
+
+@inlined
+def _wait_awake(played: Whole, count: Int, runs: Int) -> bool:
+    """Whether so many are played before a thread could have played so many runs: to sleep until
+    another thread has ended takes as long as forty.
+    """
+    for _ in range(_LOOKS_A_RUN * runs):  # noqa: SIM110 - kernels know no generator
+        if add_shared(played, np.int64(0)) >= count:
+            return True
+    return False
 
 
 @kernel
 def all_played(played: Whole, count: Int) -> bool:
-    """Whether other threads have played their slices too; waits for them awake for about as long
-    as these take.
-
-    To sleep until another thread has ended takes as long as forty runs.
-    """
-    for _ in range(_LOOKS_A_RUN * np.int64(count)):  # noqa: SIM110 - kernels know no generator
-        if add_shared(played, np.int64(0)) >= count:
-            return True
-    return False
+    """Whether so many runs have been played by all threads."""
+    return bool(add_shared(played, np.int64(0)) >= count)
 
 
 @rule
