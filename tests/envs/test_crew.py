@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from tradesbench_gym.core.batch import all_played
-from tradesbench_gym.core.jit import COMPILED, add_shared, kernel
+from tradesbench_gym.core.jit import COMPILED, kernel
+from tradesbench_gym.core.machine import add_shared
 from tradesbench_gym.envs.crew import Crew
 
 

@@ -21,8 +21,9 @@ from tradesbench_gym.core.branching import (
 )
 from tradesbench_gym.core.codes import Stop, code
 from tradesbench_gym.core.engine import Metres, Runs
-from tradesbench_gym.core.jit import borrowed, kernel, rule
+from tradesbench_gym.core.jit import kernel, rule
 from tradesbench_gym.core.layout import Int, Record
+from tradesbench_gym.core.machine import borrowed
 from tradesbench_gym.core.rules.calls import Pool
 from tradesbench_gym.core.step import play_on
 

@@ -14,8 +14,9 @@ import numpy.typing as npt
 from tradesbench_gym.core.codes import Stop, code
 from tradesbench_gym.core.desk import fill_ahead
 from tradesbench_gym.core.engine import Metres, Runs, start_run
-from tradesbench_gym.core.jit import add_shared, borrowed, fetch, inlined, kernel, rule
+from tradesbench_gym.core.jit import inlined, kernel, rule
 from tradesbench_gym.core.layout import MAX_ZONES, NONE, Int, Record
+from tradesbench_gym.core.machine import add_shared, borrowed, fetch
 from tradesbench_gym.core.observe import Masks, copy_mask, write_out
 from tradesbench_gym.core.parts import Where, Words
 from tradesbench_gym.core.rules.calendar import refusal

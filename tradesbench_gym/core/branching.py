@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tradesbench_gym.core.codes import Kind, Stop, code
 from tradesbench_gym.core.desk import fill_ahead
 from tradesbench_gym.core.engine import Metres, Runs, offer_to_run, turn_away_in_run
-from tradesbench_gym.core.jit import borrowed, kernel, rule
+from tradesbench_gym.core.jit import kernel, rule
 from tradesbench_gym.core.layout import (
     BOOKING_DAYS,
     MAX_CALLS_A_DAY,
@@ -23,6 +23,7 @@ from tradesbench_gym.core.layout import (
     Int,
     Record,
 )
+from tradesbench_gym.core.machine import borrowed
 from tradesbench_gym.core.plan import earliest_fit_of
 from tradesbench_gym.core.rules.calendar import is_installation, qualified, slot_refusal
 from tradesbench_gym.core.rules.calendar import is_weekend as falls_on_weekend

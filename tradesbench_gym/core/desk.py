@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from tradesbench_gym.core.codes import CallState, code
 from tradesbench_gym.core.engine import Runs
-from tradesbench_gym.core.jit import bits_of_row, copy_whole, inlined, kernel, lowest_bit
+from tradesbench_gym.core.jit import inlined, kernel
 from tradesbench_gym.core.layout import MAX_TECHNICIANS, Int, Record
+from tradesbench_gym.core.machine import bits_of_row, copy_whole, lowest_bit
 
 Routes = npt.NDArray[np.int16]
 DAYS_A_WORD = 64 // MAX_TECHNICIANS

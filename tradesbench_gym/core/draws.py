@@ -19,8 +19,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tradesbench_gym.core.jit import compiled_as, high_half, inlined, kernel, rule
+from tradesbench_gym.core.jit import compiled_as, inlined, kernel, rule
 from tradesbench_gym.core.layout import Int, Record
+from tradesbench_gym.core.machine import high_half
 
 Word: TypeAlias = np.uint64
 """64 random bits, or a probability as a threshold for them."""

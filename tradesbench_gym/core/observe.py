@@ -7,8 +7,9 @@ import numpy.typing as npt
 
 from tradesbench_gym.core.codes import Activity, CallState, code
 from tradesbench_gym.core.desk import DAYS_A_WORD, routes_in_use, take_route
-from tradesbench_gym.core.jit import convert_row, inlined, kernel, rule
+from tradesbench_gym.core.jit import inlined, kernel, rule
 from tradesbench_gym.core.layout import DAY_SECONDS, MAX_ZONES, Int, Record
+from tradesbench_gym.core.machine import convert_row
 from tradesbench_gym.core.parts import (
     BEST_SLACK,
     COUNTS,
@@ -54,9 +55,7 @@ _SLOT_SLACK, _SLOT_ADDED = _PLACE_OF["slot_slack"], _PLACE_OF["slot_added"]
 _ZEROED = (_SLOT_JOBS, _SLOT_MINUTES, _OPEN, _JOB_PLACES)
 """Of these only some entries are written; the others begin as zeroes."""
 
-Eight = tuple[
-    np.int64, np.int64, np.int64, np.int64, np.int64, np.int64, np.int64, np.int64
-]
+Eight = tuple[np.int64, np.int64, np.int64, np.int64, np.int64, np.int64, np.int64, np.int64]
 Floats = npt.NDArray[np.float32]
 Small = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.int8]
@@ -266,8 +265,16 @@ def _write_counts(desk: Record, where: Where, runs: Int, i: Int, words: Words) -
 
 @inlined
 def _counts_of(day: Record) -> Eight:
-    calls, booked, declined = np.int64(day["calls"]), np.int64(day["booked"]), np.int64(day["declined"])
-    rejected, done, missed = np.int64(day["rejected"]), np.int64(day["done"]), np.int64(day["missed"])
+    calls, booked, declined = (
+        np.int64(day["calls"]),
+        np.int64(day["booked"]),
+        np.int64(day["declined"]),
+    )
+    rejected, done, missed = (
+        np.int64(day["rejected"]),
+        np.int64(day["done"]),
+        np.int64(day["missed"]),
+    )
     failed, cancelled = np.int64(day["failed"]), np.int64(day["cancelled"])
     return calls, booked, declined, rejected, done, missed, failed, cancelled
 

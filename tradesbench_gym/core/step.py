@@ -18,8 +18,9 @@ from tradesbench_gym.core.engine import (
     offer_to_run,
     turn_away_in_run,
 )
-from tradesbench_gym.core.jit import borrowed, inlined, kernel
+from tradesbench_gym.core.jit import inlined, kernel
 from tradesbench_gym.core.layout import NONE, Int, Record
+from tradesbench_gym.core.machine import borrowed
 from tradesbench_gym.core.observe import Masks, write_out
 from tradesbench_gym.core.parts import Where, Words
 from tradesbench_gym.core.rules.calls import Pool, look_up

@@ -14,8 +14,9 @@ import numpy.typing as npt
 from tradesbench_gym.core import draws
 from tradesbench_gym.core.codes import CallState, Stream, code
 from tradesbench_gym.core.draws import happens
-from tradesbench_gym.core.jit import fetch, inlined, rule
+from tradesbench_gym.core.jit import inlined, rule
 from tradesbench_gym.core.layout import DAY_SECONDS, MAX_CUSTOMER_TYPES, NONE, Int, Record
+from tradesbench_gym.core.machine import fetch
 from tradesbench_gym.core.rules.demand import calls_wanted, quotas
 from tradesbench_gym.core.rules.weather import weather_at
 
