@@ -55,7 +55,6 @@ _SLOT_SLACK, _SLOT_ADDED = _PLACE_OF["slot_slack"], _PLACE_OF["slot_added"]
 _ZEROED = (_SLOT_JOBS, _SLOT_MINUTES, _OPEN, _JOB_PLACES)
 """Of these only some entries are written; the others begin as zeroes."""
 
-Eight = tuple[np.int64, np.int64, np.int64, np.int64, np.int64, np.int64, np.int64, np.int64]
 Floats = npt.NDArray[np.float32]
 Small = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.int8]
@@ -254,43 +253,23 @@ def _write_weather(
 @inlined
 def _write_counts(desk: Record, where: Where, runs: Int, i: Int, words: Words) -> None:
     start, today = _row(where, _COUNTS, runs, i), _row(where, _TODAY, runs, i)
-    zero = np.int64(0)
-    before = (zero, zero, zero, zero, zero, zero, zero, zero)
-    for day in range(np.int64(desk["day"])):
-        before = _add(before, _counts_of(desk["days"][day]))
-    now = _counts_of(desk["days"][desk["day"]])
-    _write_eight(now, words, today)
-    _write_eight(_add(before, now), words, start)
+    words[start : start + COUNTS] = 0
+    for day in range(np.int64(desk["day"]) + 1):
+        _add_counts(desk["days"][day], words, start)
+    words[today : today + COUNTS] = 0
+    _add_counts(desk["days"][desk["day"]], words, today)
 
 
 @inlined
-def _counts_of(day: Record) -> Eight:
-    calls, booked, declined = (
-        np.int64(day["calls"]),
-        np.int64(day["booked"]),
-        np.int64(day["declined"]),
-    )
-    rejected, done, missed = (
-        np.int64(day["rejected"]),
-        np.int64(day["done"]),
-        np.int64(day["missed"]),
-    )
-    failed, cancelled = np.int64(day["failed"]), np.int64(day["cancelled"])
-    return calls, booked, declined, rejected, done, missed, failed, cancelled
-
-
-@inlined
-def _add(a: Eight, b: Eight) -> Eight:
-    return (
-        *(a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]),
-        *(a[4] + b[4], a[5] + b[5], a[6] + b[6], a[7] + b[7]),
-    )
-
-
-@inlined
-def _write_eight(counts: Eight, words: Words, start: Int) -> None:
-    for place in range(COUNTS):
-        words[start + place] = counts[place]
+def _add_counts(day: Record, words: Words, start: Int) -> None:
+    words[start] += day["calls"]
+    words[start + 1] += day["booked"]
+    words[start + 2] += day["declined"]
+    words[start + 3] += day["rejected"]
+    words[start + 4] += day["done"]
+    words[start + 5] += day["missed"]
+    words[start + 6] += day["failed"]
+    words[start + 7] += day["cancelled"]
 
 
 @inlined
