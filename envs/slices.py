@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from tradesbench_gym.envs.crew import Crew
 
 LEAST_SLICE = 64
 """Runs for which another thread is worth waking."""
+
+_HASTE_SECONDS = 500e-6
 
 # As any function: a checker cannot count arguments given as tuples.
 _step: Callable[..., bool] = batch.step
@@ -67,8 +70,9 @@ class Slices:
         # Each thread has a log and a desk to itself, which it uses for run after run.
         self._logs = [np.zeros(1, LOG) for _ in range(self._threads)]
         self._desks = [self.business.new_desks() for _ in range(self._threads)]
-        # What threads share of a step: runs begun of each slice, and runs played.
-        self._taken, self._played = np.zeros(self._threads, np.int64), np.zeros(1, np.int64)
+        # What threads share: the runs begun of each slice, and the counters of `core.batch`.
+        self._taken, self._shared = np.zeros(self._threads, np.int64), np.zeros(2, np.int64)
+        self._last_ended = 0.0
         self._crew: Crew | None = None
         self._closed = False
         self._process = os.getpid()
@@ -107,31 +111,37 @@ class Slices:
         self, tasks: Any, salt: np.uint64, where: Whole, words: Any, actions: Whole, *results: Any
     ) -> None:
         """Play the slices, see `core.batch.step`."""
-        b, count, taken, played = self.business, len(self.runs), self._taken, self._played
+        b, count, taken, shared = self.business, len(self.runs), self._taken, self._shared
         arrays = self._edges, taken, b.params, b.pool, b.metres
-        rest = self.seeds, salt, actions, where, b.masks, words, self.outcomes, *results, played
+        rest = self.seeds, salt, actions, where, b.masks, words, self.outcomes, *results, shared
 
         def one(own: int, awaited: int) -> bool:
             log, desk = self._logs[own], self._desks[own]
             return _step(self.runs, tasks, own, *arrays, log, desk, *rest, awaited)
 
         self.torn = True
-        taken[:], played[:] = 0, 0
-        crew = self._helpers()
+        taken[:], shared[batch.PLAYED] = 0, 0
+        crew, next_step = self._helpers(), int(shared[batch.STEPS]) + 2 if self._in_haste() else 0
         try:
             if crew is None:
                 for own in range(self._threads):
                     one(own, 0)
                 return
             try:
-                crew.hand_out([partial(one, own, 0) for own in range(1, self._threads)])
+                crew.hand_out([partial(one, own, next_step) for own in range(1, self._threads)])
                 if not one(0, count):
-                    crew.wait_until(lambda: batch.all_played(played, count))
+                    crew.wait_until(lambda: batch.all_played(shared, count))
             except BaseException:  # whatever happens, nobody plays on behind the caller's back
                 crew.settle()
                 raise
         finally:
-            self.torn = played[0] != count
+            self.torn, self._last_ended = bool(shared[batch.PLAYED] != count), perf_counter()
+
+    def _in_haste(self) -> bool:
+        """Whether this step followed the last at once, as the next then may: threads stay awake for
+        it. A learner who thinks in between wants the cores himself.
+        """
+        return perf_counter() - self._last_ended < _HASTE_SECONDS
 
     def _helpers(self) -> Crew | None:
         if self._threads == 1 or self._closed:

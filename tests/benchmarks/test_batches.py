@@ -9,6 +9,7 @@ import importlib
 import time
 from collections.abc import Callable, Iterator
 from itertools import cycle
+from statistics import median
 from typing import Any
 
 import gymnasium as gym
@@ -21,6 +22,7 @@ from tradesbench_gym.envs import TradesVectorEnv
 GROUP = "a step of a batch"
 WIDTHS = (1, 64, 1024)
 WARM = 150
+TURN = 100
 ROUND_SECONDS = 0.1
 SCANNED = 32
 """Steps that jumanji makes in one compiled call."""
@@ -30,7 +32,6 @@ pytestmark = [pytest.mark.benchmark(group=GROUP), pytest.mark.filterwarnings("de
 
 OURS: dict[str, tuple[int, dict[str, Any]]] = {
     "1024, one thread": (1024, {"threads": 1}),
-    "1024, two threads": (1024, {"threads": 2}),
     "1024, one thread, copy=False": (1024, {"threads": 1, "copy": False}),
     "1024, two threads, copy=False": (1024, {"threads": 2, "copy": False}),
     "1024, one thread, planned": (1024, {"threads": 1, "observation": "planned"}),
@@ -85,6 +86,34 @@ def test_steps_of_tradesbench(benchmark: Any, told: Callable[[int], None], name:
     count, arguments = OURS[name]
     told(count)
     measure(benchmark, gym.make_vec("TradesBench-v0", num_envs=count, **arguments))
+
+
+def test_steps_of_two_threads_of_tradesbench(benchmark: Any, told: Callable[[int], None]) -> None:
+    """Two threads, and one in turn with them: a busy moment then slows down both."""
+    told(TURN * 1024)
+    one, two = (gym.make_vec("TradesBench-v0", num_envs=1024, threads=n) for n in (1, 2))
+    two.action_space.seed(0)
+    actions = [two.action_space.sample() for _ in range(TURN)]
+    alone: list[float] = []
+
+    def play(batch: Any) -> None:
+        for chosen in actions:
+            batch.step(chosen)
+
+    def play_with_one() -> None:
+        begun = time.perf_counter()
+        play(one)
+        alone.append(time.perf_counter() - begun)
+
+    for batch in (one, two):
+        batch.reset(seed=10_000)
+        for _ in range(2):
+            play(batch)
+    benchmark.pedantic(play, args=(two,), setup=play_with_one, rounds=20)
+    figures = min(alone), median(alone)
+    benchmark.extra_info["beside"] = {"one thread in turn with them": figures}
+    for batch in (one, two):
+        batch.close()
 
 
 @pytest.mark.parametrize("threads", [1, 2])

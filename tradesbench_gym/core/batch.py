@@ -48,6 +48,8 @@ its `refusal_number`, 0 where it was let out; what the caller knows that number 
 yet and 0 where it was let out; the cents that the days before the first call cost, for the next
 reward.
 """
+PLAYED, STEPS = np.int64(0), np.int64(1)
+"""What threads share: runs played in this step, and steps begun so far."""
 NOT_TOLD = np.int64(4)
 """Of a run that was begun anew: nothing was answered."""
 
@@ -80,7 +82,7 @@ def step(
     rewards: npt.NDArray[np.float64],
     ended: Flags,
     counts: Whole,
-    played: Whole,
+    shared: Whole,
     awaited: Int,
 ) -> bool:
     """Do with each run of a slice what `tasks` says: begin it anew from its seed, or answer its
@@ -93,9 +95,9 @@ def step(
     by the threads: of slice s, `taken[s]` are another's already.
 
     What is `known` of a refusal by its number, 0 where nothing is, goes into its outcome. How many
-    it did is added to the number of runs `played`, for other threads to see. In the end it waits
-    awake until as many as are `awaited` are played, but not for longer than a slice takes, and says
-    whether they are.
+    it did is added to the runs played, `shared[PLAYED]`. Before it returns it waits awake, but not
+    for longer than a slice takes: in slice 0 until as many as are `awaited` are played, in others
+    until `shared[STEPS]`, which slice 0 counts, has come to what is `awaited`. Whether it came.
     """
     runs, params, pool, metres = borrowed(runs), borrowed(params), borrowed(pool), borrowed(metres)
     log, desk, where, words = borrowed(log), borrowed(desk), borrowed(where), borrowed(words)
@@ -103,6 +105,8 @@ def step(
     known, rewards, ended = borrowed(known), borrowed(rewards), borrowed(ended)
     counts, edges, taken = borrowed(counts), borrowed(edges), borrowed(taken)
     first, until, done = edges[own], edges[own + 1], np.int64(0)
+    if own == 0:
+        add_shared(shared[STEPS:], np.int64(1))
     waits = NONE  # whose caller the map's memory is still coming for
     for i in range(first, until):
         _fetch_next(runs, i + 1, until)
@@ -133,25 +137,26 @@ def step(
                 next_taken = add_shared(taken[of:], np.int64(1))
                 done += 1
             fresh += 1
-    add_shared(played, done)
-    return _wait_awake(played, np.int64(awaited), until - first)
+    add_shared(shared[PLAYED:], done)
+    waits_for = PLAYED if own == 0 else STEPS
+    return _wait_awake(shared[waits_for:], np.int64(awaited), until - first)
 
 
 @inlined
-def _wait_awake(played: Whole, count: Int, runs: Int) -> bool:
-    """Whether so many are played before a thread could have played so many runs: to sleep until
-    another thread has ended takes as long as forty.
+def _wait_awake(counter: Whole, count: Int, runs: Int) -> bool:
+    """Whether a counter comes to so many before a thread could have played so many runs: to sleep
+    until another thread has ended takes as long as forty.
     """
     for _ in range(_LOOKS_A_RUN * runs):  # noqa: SIM110 - kernels know no generator
-        if add_shared(played, np.int64(0)) >= count:
+        if add_shared(counter, np.int64(0)) >= count:
             return True
     return False
 
 
 @kernel
-def all_played(played: Whole, count: Int) -> bool:
+def all_played(shared: Whole, count: Int) -> bool:
     """Whether so many runs have been played by all threads."""
-    return bool(add_shared(played, np.int64(0)) >= count)
+    return bool(add_shared(shared[PLAYED:], np.int64(0)) >= count)
 
 
 @rule
