@@ -57,6 +57,9 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
     | autoreset_mode | NEXT_STEP | or SAME_STEP, or DISABLED: see "reset_mask" of `reset` |
     | copy | True | False: the next step overwrites what this one shows, masks too |
     | threads | one a core | that play slices of at least 64 runs |
+
+    Threads stay awake, for about as long as a step takes, while steps follow each other within half
+    a millisecond; a learner who thinks in between has the cores to himself.
     """
 
     def __init__(

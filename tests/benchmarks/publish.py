@@ -1,6 +1,6 @@
 """Measure everything in this folder and write it down with the machine it was measured on:
 
-python -m tests.benchmarks.publish docs/benchmarks.md
+python tests/benchmarks/publish.py docs/benchmarks.md
 
 A benchmark whose `extra_info` has `steps` is told in steps a second, all others as a time. Peers
 that are not installed are left out, as their benchmarks are skipped.
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-COMMAND = "python -m tests.benchmarks.publish docs/benchmarks.md"
+COMMAND = "python tests/benchmarks/publish.py docs/benchmarks.md"
 PACKAGES = (
     "tradesbench-gym",
     "numpy",

@@ -88,7 +88,7 @@ def test_steps_of_tradesbench(benchmark: Any, told: Callable[[int], None], name:
     measure(benchmark, gym.make_vec("TradesBench-v0", num_envs=count, **arguments))
 
 
-def test_steps_of_two_threads_of_tradesbench(benchmark: Any, told: Callable[[int], None]) -> None:
+def test_steps_of_tradesbench_with_two_threads(benchmark: Any, told: Callable[[int], None]) -> None:
     """Two threads, and one in turn with them: a busy moment then slows down both."""
     told(TURN * 1024)
     one, two = (gym.make_vec("TradesBench-v0", num_envs=1024, threads=n) for n in (1, 2))
