@@ -282,8 +282,8 @@ class TradesVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDArray[
         seeds, mask = self._slices.seeds.copy(), block.mask
         if not shown.all():
             seeds[~shown], mask = 0, np.where(shown[:, None, None, None], mask, 0).astype(np.int8)
-        numbers = seeds.view(np.int64)
-        numbers = seeds if numbers.min() < 0 else numbers  # those that no int64 holds
+        signed = seeds.view(np.int64)
+        numbers = seeds if signed.min() < 0 else signed  # those that no int64 holds
         return _marked({"run_seed": numbers, "action_mask": mask}, shown)
 
     def _told(self, which: Flags, chosen: npt.NDArray[np.int64]) -> dict[str, Any]:
