@@ -70,8 +70,7 @@ class Slices:
         # Each thread has a log and a desk to itself, which it uses for run after run.
         self._logs = [np.zeros(1, LOG) for _ in range(self._threads)]
         self._desks = [self.business.new_desks() for _ in range(self._threads)]
-        # What threads share: the runs begun of each slice, and the counters of `core.batch`.
-        self._taken, self._shared = np.zeros(self._threads, np.int64), np.zeros(2, np.int64)
+        self._steps = np.zeros(1, np.int64)  # begun so far, as threads that stay awake see them
         self._last_ended = 0.0
         self._crew: Crew | None = None
         self._closed = False
@@ -111,17 +110,19 @@ class Slices:
         self, tasks: Any, salt: np.uint64, where: Whole, words: Any, actions: Whole, *results: Any
     ) -> None:
         """Play the slices, see `core.batch.step`."""
-        b, count, taken, shared = self.business, len(self.runs), self._taken, self._shared
+        b, count, steps = self.business, len(self.runs), self._steps
+        # A helper may take up its piece after this step, when others have done all of it: with
+        # counters that served the next step too he would do a part of that again.
+        taken, played = np.zeros(self._threads, np.int64), np.zeros(1, np.int64)
         arrays = self._edges, taken, b.params, b.pool, b.metres
-        rest = self.seeds, salt, actions, where, b.masks, words, self.outcomes, *results, shared
+        rest = self.seeds, salt, actions, where, b.masks, words, self.outcomes, *results
 
         def one(own: int, awaited: int) -> bool:
             log, desk = self._logs[own], self._desks[own]
-            return _step(self.runs, tasks, own, *arrays, log, desk, *rest, awaited)
+            return _step(self.runs, tasks, own, *arrays, log, desk, *rest, played, steps, awaited)
 
         self.torn = True
-        taken[:], shared[batch.PLAYED] = 0, 0
-        crew, next_step = self._helpers(), int(shared[batch.STEPS]) + 2 if self._in_haste() else 0
+        crew, next_step = self._helpers(), int(steps[0]) + 2 if self._in_haste() else 0
         try:
             if crew is None:
                 for own in range(self._threads):
@@ -130,12 +131,12 @@ class Slices:
             try:
                 crew.hand_out([partial(one, own, next_step) for own in range(1, self._threads)])
                 if not one(0, count):
-                    crew.wait_until(lambda: batch.all_played(shared, count))
+                    crew.wait_until(lambda: batch.all_played(played, count))
             except BaseException:  # whatever happens, nobody plays on behind the caller's back
                 crew.settle()
                 raise
         finally:
-            self.torn, self._last_ended = bool(shared[batch.PLAYED] != count), perf_counter()
+            self.torn, self._last_ended = bool(played[0] != count), perf_counter()
 
     def _in_haste(self) -> bool:
         """Whether this step followed the last at once, as the next then may: threads stay awake for

@@ -115,6 +115,36 @@ def test_a_batch_closed_while_it_steps_is_played_to_the_end_of_the_step() -> Non
 
 
 @compiled_only
+@each_mode
+def test_a_thread_that_comes_when_others_have_begun_all_its_runs_changes_nothing(
+    mode: AutoresetMode,
+) -> None:
+    batch = _begun(threads=3, autoreset_mode=mode)
+    other = _begun(threads=1, autoreset_mode=mode)
+    hand_out, late = batch._slices._crew.hand_out, []  # type: ignore[union-attr]
+
+    def keep(pieces: Any) -> None:
+        late.extend(pieces)
+
+    def come_late(pieces: Any) -> None:
+        for piece in late:
+            piece()  # the next step is set up by now
+        late.clear()
+        hand_out(pieces)
+
+    for seed in range(3):
+        batch._slices._crew.hand_out = keep  # type: ignore[union-attr, method-assign]
+        shown, expected = batch.reset(seed=seed), other.reset(seed=seed)
+        assert len(late) == 2
+        batch._slices._crew.hand_out = come_late  # type: ignore[union-attr, method-assign]
+        for _ in range(2):
+            assert_same(batch.step(reject_all(RUNS)), other.step(reject_all(RUNS)))
+        assert_same(shown, expected)
+        assert batch._slices.runs.tobytes() == other._slices.runs.tobytes()
+    batch.close()
+
+
+@compiled_only
 def test_a_step_broken_off_between_its_threads_asks_for_a_reset(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -48,8 +48,6 @@ its `refusal_number`, 0 where it was let out; what the caller knows that number 
 yet and 0 where it was let out; the cents that the days before the first call cost, for the next
 reward.
 """
-PLAYED, STEPS = np.int64(0), np.int64(1)
-"""What threads share: runs played in this step, and steps begun so far."""
 NOT_TOLD = np.int64(4)
 """Of a run that was begun anew: nothing was answered."""
 
@@ -82,7 +80,8 @@ def step(
     rewards: npt.NDArray[np.float64],
     ended: Flags,
     counts: Whole,
-    shared: Whole,
+    played: Whole,
+    steps: Whole,
     awaited: Int,
 ) -> bool:
     """Do with each run of a slice what `tasks` says: begin it anew from its seed, or answer its
@@ -92,12 +91,15 @@ def step(
 
     Slice s is the runs from `edges[s]` on, up to `edges[s + 1]`. The thread of slice `own` answers
     its calls. Runs to be begun, which take as long as ten answers and come at random, are shared
-    by the threads: of slice s, `taken[s]` are another's already.
+    by the threads: of slice s, `taken[s]` are another's already. A thread may come when others have
+    played its slice and their step is over: it finds nothing left, so `taken`, `tasks` and `played`
+    must be that step's own and serve no other.
 
     What is `known` of a refusal by its number, 0 where nothing is, goes into its outcome. How many
-    it did is added to the runs played, `shared[PLAYED]`. Before it returns it waits awake, but not
+    it did is added to the runs `played`, shape (1,). Before it returns it waits awake, but not
     for longer than a slice takes: in slice 0 until as many as are `awaited` are played, in others
-    until `shared[STEPS]`, which slice 0 counts, has come to what is `awaited`. Whether it came.
+    until the `steps` begun so far, shape (1,), which slice 0 counts, have come to what is
+    `awaited`. Whether it came.
     """
     runs, params, pool, metres = borrowed(runs), borrowed(params), borrowed(pool), borrowed(metres)
     log, desk, where, words = borrowed(log), borrowed(desk), borrowed(where), borrowed(words)
@@ -106,7 +108,7 @@ def step(
     counts, edges, taken = borrowed(counts), borrowed(edges), borrowed(taken)
     first, until, done = edges[own], edges[own + 1], np.int64(0)
     if own == 0:
-        add_shared(shared[STEPS:], np.int64(1))
+        add_shared(steps, np.int64(1))
     waits = NONE  # whose caller the map's memory is still coming for
     for i in range(first, until):
         _fetch_next(runs, i + 1, until)
@@ -137,9 +139,8 @@ def step(
                 next_taken = add_shared(taken[of:], np.int64(1))
                 done += 1
             fresh += 1
-    add_shared(shared[PLAYED:], done)
-    waits_for = PLAYED if own == 0 else STEPS
-    return _wait_awake(shared[waits_for:], np.int64(awaited), until - first)
+    add_shared(played, done)
+    return _wait_awake(played if own == 0 else steps, np.int64(awaited), until - first)
 
 
 @inlined
@@ -154,9 +155,9 @@ def _wait_awake(counter: Whole, count: Int, runs: Int) -> bool:
 
 
 @kernel
-def all_played(shared: Whole, count: Int) -> bool:
+def all_played(played: Whole, count: Int) -> bool:
     """Whether so many runs have been played by all threads."""
-    return bool(add_shared(shared[PLAYED:], np.int64(0)) >= count)
+    return bool(add_shared(played, np.int64(0)) >= count)
 
 
 @rule
