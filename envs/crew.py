@@ -5,6 +5,7 @@ A pool of futures would do, but takes a twentieth of a step to hand work out and
 
 from __future__ import annotations
 
+import sys
 import time
 import weakref
 from collections.abc import Callable, Iterable
@@ -24,12 +25,16 @@ class _Helper:
     def __init__(self) -> None:
         self.inbox: Inbox = SimpleQueue()
         self.failed: list[BaseException] = []
+        self.has_left = False
         self.thread = Thread(target=self._work, daemon=True)
 
     def _work(self) -> None:
-        while (piece := self.inbox.get()) is not None:
-            self._do(piece)
-            del piece  # and with it the arrays that it was to fill
+        try:
+            while (piece := self.inbox.get()) is not None:
+                self._do(piece)
+                del piece  # and with it the arrays that it was to fill
+        finally:
+            self.has_left = True
 
     def _do(self, piece: Piece) -> None:
         try:
@@ -37,9 +42,15 @@ class _Helper:
         except BaseException as error:  # noqa: BLE001 - it is the owner's to raise
             self.failed.append(error)
 
+    def _is_no_more(self) -> bool:
+        """Not as `is_alive` tells: Ctrl-C within that makes Python take a thread at work for one
+        that has ended. While Python ends, threads are stopped wherever they are.
+        """
+        return self.has_left or sys.is_finalizing()
+
     def do_what_is_left(self) -> bool:
         """For the owner, when the thread is no more; whether it is, and nothing is left."""
-        while not self.thread.is_alive():
+        while self._is_no_more():
             try:
                 piece = self.inbox.get_nowait()
             except Empty:

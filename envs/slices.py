@@ -121,8 +121,11 @@ class Slices:
             log, desk = self._logs[own], self._desks[own]
             return _step(self.runs, tasks, own, *arrays, log, desk, *rest, played, steps, awaited)
 
+        crew = self._helpers()
+        if self.torn and crew is not None:
+            crew.settle()  # a second Ctrl-C may have kept the last step from waiting for helpers
         self.torn = True
-        crew, next_step = self._helpers(), int(steps[0]) + 2 if self._in_haste() else 0
+        next_step = int(steps[0]) + 2 if self._in_haste() else 0
         try:
             if crew is None:
                 for own in range(self._threads):

@@ -6,6 +6,8 @@ import gc
 import signal
 import threading
 import time
+from contextlib import suppress
+from types import FrameType
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from tradesbench_gym.core.batch import all_played
 from tradesbench_gym.core.jit import COMPILED, kernel
 from tradesbench_gym.core.machine import add_shared
+from tradesbench_gym.envs import crew as waiting
 from tradesbench_gym.envs.crew import Crew
 
 
@@ -95,6 +98,32 @@ def test_ctrl_c_is_raised_when_what_was_handed_out_is_done() -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert done.is_set()
+    crew.close()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no such timer")
+def test_a_thread_at_work_is_not_taken_for_one_that_has_ended_however_often_ctrl_c_comes() -> None:
+    crew, done = Crew(3), threading.Event()
+    threads = threads_of(crew)
+
+    def interrupt(_: int, frame: FrameType | None) -> None:
+        if frame is not None and frame.f_code.co_filename in (waiting.__file__, threading.__file__):
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    until = time.monotonic() + 0.5
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+        crew.hand_out([lambda: done.wait(10)] * 3)
+        while time.monotonic() < until:
+            with suppress(KeyboardInterrupt):
+                crew.wait_until(lambda: time.monotonic() > until)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    done.set()
+    crew.settle()
+    assert threads_of(crew) == threads
     crew.close()
 
 

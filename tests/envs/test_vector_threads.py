@@ -171,6 +171,37 @@ def test_a_step_broken_off_between_its_threads_asks_for_a_reset(
     assert_same(batch.step(reject_all(RUNS)), other.step(reject_all(RUNS)))
 
 
+@compiled_only
+def test_what_helpers_still_play_of_a_step_broken_off_twice_is_over_when_the_reset_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batch, other = _begun(threads=3), _begun(threads=1)
+    crew, play = batch._slices._crew, slices._step
+    began = threading.Event()
+
+    def play_late(*arguments: Any) -> bool:
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        began.wait(10)
+        time.sleep(0.05)
+        return play(*arguments)
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(slices, "_step", play_late)
+        patched.setattr(crew, "settle", stop)
+        with pytest.raises(KeyboardInterrupt):
+            batch.step(reject_all(RUNS))
+        began.set()
+    assert_same(batch.reset(seed=3), other.reset(seed=3))
+    time.sleep(0.1)
+    assert batch._slices.runs.tobytes() == other._slices.runs.tobytes()
+    assert_same(batch.step(reject_all(RUNS)), other.step(reject_all(RUNS)))
+    batch.close()
+
+
 def test_a_reset_broken_off_leaves_no_run_under_another_s_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
