@@ -8,17 +8,14 @@ once by the simulation and left alone here.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from tradesbench_gym.core.codes import CallState, code
 from tradesbench_gym.core.engine import Runs
 from tradesbench_gym.core.jit import inlined, kernel
-from tradesbench_gym.core.layout import MAX_TECHNICIANS, Int, Record
-from tradesbench_gym.core.machine import bits_of_row, copy_whole, lowest_bit
+from tradesbench_gym.core.layout import Int, Record
+from tradesbench_gym.core.machine import copy_whole
+from tradesbench_gym.core.walk import DAYS_A_WORD, next_route, routes_in_use
 
-Routes = npt.NDArray[np.int16]
-DAYS_A_WORD = 64 // MAX_TECHNICIANS
-_ONE = np.uint64(1)
 _REJECTED, _DECLINED = code(CallState.REJECTED), code(CallState.DECLINED)
 _DONE, _FAILED = code(CallState.DONE), code(CallState.FAILED)
 _MISSED, _CANCELLED = code(CallState.MISSED), code(CallState.CANCELLED)
@@ -58,33 +55,10 @@ def fill_ahead(run: Record, desk: Record) -> None:
     for first in range(np.int64(0), days, DAYS_A_WORD):
         left = routes_in_use(run["route"], today + first, days - first)
         while left != 0:
-            _, _, number = take_route(run["route"], today + first, left)
-            left &= left - _ONE
+            _, _, number, left = next_route(run["route"], today + first, left)
             while number >= 0:
                 _fill_call(run["calls"][number], desk["calls"][number])
                 number = np.int64(run["calls"][number]["next"])
-
-
-@inlined
-def routes_in_use(route: Routes, first: Int, days: Int) -> np.uint64:
-    """Which routes have jobs, of so many days from one on but at most DAYS_A_WORD: a bit for each,
-    day by day, technician by technician.
-
-    To go from bit to bit takes half as long as to look at each route: which of them are empty, no
-    processor guesses well.
-    """
-    found = np.uint64(0)
-    for ahead in range(min(days, np.int64(DAYS_A_WORD))):
-        found |= bits_of_row(route, first + ahead) << np.uint64(ahead * MAX_TECHNICIANS)
-    return found
-
-
-@inlined
-def take_route(route: Routes, first: Int, left: np.uint64) -> tuple[np.int64, np.int64, np.int64]:
-    """The next of `routes_in_use`: days after the first, technician and first job."""
-    bit = lowest_bit(left)
-    ahead, technician = bit // MAX_TECHNICIANS, bit % MAX_TECHNICIANS
-    return ahead, technician, np.int64(route[first + ahead, technician])
 
 
 @inlined

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tradesbench_gym.core.codes import Activity, CallState, code
-from tradesbench_gym.core.desk import DAYS_A_WORD, routes_in_use, take_route
 from tradesbench_gym.core.jit import inlined, kernel, rule
 from tradesbench_gym.core.layout import DAY_SECONDS, MAX_ZONES, Int, Record
 from tradesbench_gym.core.machine import convert_row
@@ -31,8 +30,8 @@ from tradesbench_gym.core.rules.calendar import (
     weekday,
     window_opens,
 )
+from tradesbench_gym.core.walk import DAYS_A_WORD, next_route, routes_in_use
 
-_ONE = np.uint64(1)
 _KM = np.float32(0.001)
 _CENT = 0.01
 _MINUTE = 60.0
@@ -198,8 +197,7 @@ def _write_slots(
     for first in range(np.int64(0), days, DAYS_A_WORD):
         left = routes_in_use(desk["route"], today + first, days - first)
         while left != 0:
-            later, technician, number = take_route(desk["route"], today + first, left)
-            left &= left - _ONE
+            later, technician, number, left = next_route(desk["route"], today + first, left)
             ahead = first + later
             while number >= 0:
                 call = desk["calls"][number]
