@@ -61,7 +61,7 @@ def as_actions(actions: Any, runs: int) -> npt.NDArray[np.int64]:
             code="malformed_action",
             field="action",
         )
-    return given.astype(np.int64)
+    return given.astype(np.int64, order="C")
 
 
 def as_seeds(seed: Any, runs: int) -> list[int | None]:

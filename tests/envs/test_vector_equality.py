@@ -225,6 +225,7 @@ def test_whole_numbers_of_any_kind_and_layout_are_actions() -> None:
         plain.astype(np.uint64),
         plain.astype(">i8"),
         np.asfortranarray(plain),
+        np.asfortranarray(plain, np.int32),
         spread[::2, ::2],
         fixed,
         np.broadcast_to(plain[0], (3, 4)),

@@ -324,14 +324,16 @@ def test_no_argument_makes_a_kernel_compile_anew() -> None:
     batch.reset(seed=1)
     fixed = reject_all(3)
     fixed.flags.writeable = False
-    for actions in (
+    kinds: tuple[Any, ...] = (
         fixed,
         np.asfortranarray(fixed),
+        np.asfortranarray(fixed, np.int32),
         np.broadcast_to(np.int64(0), (3, 4)),
         fixed.astype(">i8"),
         fixed.astype(np.uint8).tolist(),
         np.frombuffer(b"x" + bytes(96), np.int64, 12, 1).reshape(3, 4),
-    ):
+    )
+    for actions in kinds:
         batch.step(actions)
     mask = np.array([True, False, True])
     mask.flags.writeable = False
