@@ -80,6 +80,7 @@ def warm_start(model: MaskablePPO, settings: Settings, seed: int, console: Conso
     if teacher.policy:
         simulation = Simulation(business=open_business())
         runs = training_runs(seed, how.runs)
+        console.print(f"{teacher.policy} plays {how.runs} runs to learn from; nothing is saved yet")
         with console.status("") as status:
 
             def played(count: int) -> None:
@@ -163,16 +164,19 @@ def main(
     algo: Annotated[str, typer.Option(help="maskable-ppo.")] = ALGORITHMS[0],
     settings: Annotated[Path, typer.Option(help="Hyper-parameters, a TOML file.")] = SHIPPED,
     steps: Annotated[
-        int | None, typer.Option(help="Environment steps; the settings' if not given.")
+        int | None, typer.Option(min=1, help="Environment steps; the settings' if not given.")
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="Of the training; its runs start at 10,000 anyway.")
+        int,
+        typer.Option(min=0, max=2**32 - 1, help="Of the training; its runs start at 10,000."),
     ] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget what is in the folder.")] = False,
 ) -> None:
     """Train a model, or go on from the last checkpoint in the folder.
 
-    Killed at any moment, the same command goes on from the last checkpoint as if nothing had been.
+    Killed, the same command goes on from the last checkpoint.
+
+    The first is written when the warm start is over; its seed stays.
 
     Example: python -m tradesbench_gym.training.train --algo maskable-ppo --out runs/ppo --seed 1
     """

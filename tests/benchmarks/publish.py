@@ -94,6 +94,8 @@ def _label(one: dict[str, Any]) -> str:
 
 def main() -> None:
     """Run every benchmark and write the page."""
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(f"publish writes one page, whose name it is given: {COMMAND}")
     target = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "measured.json"

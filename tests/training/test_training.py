@@ -102,6 +102,18 @@ def test_a_training_killed_and_started_again_ends_with_the_same_bits(
     assert list((whole / "tensorboard").glob("events*"))
 
 
+@pytest.mark.parametrize(
+    ("option", "value"), [("--steps", 0), ("--steps", -5), ("--seed", -1), ("--seed", 2**32)]
+)
+def test_what_cannot_be_trained_is_refused_before_anything_is_done(
+    option: str, value: int, settings: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "none"
+    told = run("train", "--settings", settings, "--out", out, f"{option}={value}", code=2)
+    assert option in told
+    assert not out.exists()
+
+
 def test_a_checkpoint_between_two_updates_holds_everything(settings: Path, tmp_path: Path) -> None:
     from tradesbench_gym.training import checkpoints
     from tradesbench_gym.training.settings import load_settings
