@@ -24,20 +24,15 @@ def as_action(action: Any) -> npt.NDArray[np.int64]:
         ActionError: anything else; in lenient mode too, for it is no answer at all.
 
     """
-    if type(action) is np.ndarray and action.dtype is _INT64 and action.shape == _SHAPE:
-        return action if action.flags.carray else action.copy()
-    try:
-        given = np.asarray(action)
-    except (ValueError, OverflowError):
-        given = np.asarray(None)
-    if given.shape != _SHAPE or given.dtype.kind not in "iu":
+    found = _whole_numbers(action, _SHAPE)
+    if found is None:
         raise ActionError(
             "an action is four whole numbers (accept, technician, days ahead, window), "
             f"not {shown(action)}",
             code="malformed_action",
             field="action",
         )
-    return given.astype(np.int64)
+    return found
 
 
 def as_actions(actions: Any, runs: int) -> npt.NDArray[np.int64]:
@@ -47,21 +42,28 @@ def as_actions(actions: Any, runs: int) -> npt.NDArray[np.int64]:
         ActionError: anything else.
 
     """
-    wanted = (runs, *_SHAPE)
-    if type(actions) is np.ndarray and actions.dtype is _INT64 and actions.shape == wanted:
-        return actions if actions.flags.carray else actions.copy()
-    try:
-        given = np.asarray(actions)
-    except (ValueError, OverflowError):
-        given = np.asarray(None)
-    if given.shape != wanted or given.dtype.kind not in "iu":
+    found = _whole_numbers(actions, (runs, *_SHAPE))
+    if found is None:
         raise ActionError(
             f"the actions of {runs} runs are whole numbers of shape ({runs}, 4) "
             f"(accept, technician, days ahead, window), not {shown(actions)}",
             code="malformed_action",
             field="action",
         )
-    return given.astype(np.int64, order="C")
+    return found
+
+
+def _whole_numbers(given: Any, shape: tuple[int, ...]) -> npt.NDArray[np.int64] | None:
+    """As int64 in rows, which need no copy if they are that already; None for anything else."""
+    if type(given) is np.ndarray and given.dtype is _INT64 and given.shape == shape:
+        return given if given.flags.carray else given.copy()
+    try:
+        numbers = np.asarray(given)
+    except (ValueError, OverflowError):
+        return None
+    if numbers.shape != shape or numbers.dtype.kind not in "iu":
+        return None
+    return numbers.astype(np.int64, order="C")
 
 
 def as_seeds(seed: Any, runs: int) -> list[int | None]:

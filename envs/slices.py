@@ -26,6 +26,7 @@ LEAST_SLICE = 64
 """Runs for which another thread is worth waking."""
 
 _HASTE_SECONDS = 500e-6
+"""A loop that only steps has some 200 µs of Python between two of them."""
 
 # As any function: a checker cannot count arguments given as tuples.
 _step: Callable[..., bool] = batch.step
@@ -110,10 +111,8 @@ class Slices:
         self, tasks: Any, salt: np.uint64, where: Whole, words: Any, actions: Whole, *results: Any
     ) -> None:
         """Play the slices, see `core.batch.step`."""
-        b, count, steps = self.business, len(self.runs), self._steps
-        # A helper may take up its piece after this step, when others have done all of it: with
-        # counters that served the next step too he would do a part of that again.
-        taken, played = np.zeros(self._threads, np.int64), np.zeros(1, np.int64)
+        b, slices, steps = self.business, self._threads, self._steps
+        taken, played = np.zeros(slices, np.int64), np.zeros(1, np.int64)
         arrays = self._edges, taken, b.params, b.pool, b.metres
         rest = self.seeds, salt, actions, where, b.masks, words, self.outcomes, *results
 
@@ -128,18 +127,18 @@ class Slices:
         next_step = int(steps[0]) + 2 if self._in_haste() else 0
         try:
             if crew is None:
-                for own in range(self._threads):
+                for own in range(slices):
                     one(own, 0)
                 return
             try:
-                crew.hand_out([partial(one, own, next_step) for own in range(1, self._threads)])
-                if not one(0, count):
-                    crew.wait_until(lambda: batch.all_played(played, count))
+                crew.hand_out([partial(one, own, next_step) for own in range(1, slices)])
+                if not one(0, slices):
+                    crew.wait_until(lambda: batch.all_played(played, slices))
             except BaseException:  # whatever happens, nobody plays on behind the caller's back
                 crew.settle()
                 raise
         finally:
-            self.torn, self._last_ended = bool(played[0] != count), perf_counter()
+            self.torn, self._last_ended = bool(played[0] != slices), perf_counter()
 
     def _in_haste(self) -> bool:
         """Whether this step followed the last at once, as the next then may: threads stay awake for

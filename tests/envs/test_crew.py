@@ -155,6 +155,6 @@ def test_no_addition_of_any_thread_is_lost() -> None:
     assert int(counter[0]) == 4 * times
 
 
-def test_what_was_not_all_played_is_said_after_a_while() -> None:
+def test_all_is_played_when_the_counter_has_come_to_so_many() -> None:
     assert all_played(np.array([5]), 5)
     assert not all_played(np.array([4]), 5)

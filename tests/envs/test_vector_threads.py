@@ -115,33 +115,51 @@ def test_a_batch_closed_while_it_steps_is_played_to_the_end_of_the_step() -> Non
 
 
 @compiled_only
-@each_mode
-def test_a_thread_that_comes_when_others_have_begun_all_its_runs_changes_nothing(
-    mode: AutoresetMode,
+def test_a_thread_that_comes_late_to_a_reset_spoils_no_later_step(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    batch = _begun(threads=3, autoreset_mode=mode)
-    other = _begun(threads=1, autoreset_mode=mode)
-    hand_out, late = batch._slices._crew.hand_out, []  # type: ignore[union-attr]
+    """The owner has begun all runs of its slice by then."""
+    batch, other = _begun(threads=2), _begun(threads=1)
+    play, owner = slices._step, threading.current_thread()
 
-    def keep(pieces: Any) -> None:
-        late.extend(pieces)
+    def play_late(*arguments: Any) -> bool:
+        if threading.current_thread() is not owner:
+            time.sleep(0.2)
+        return play(*arguments)
 
-    def come_late(pieces: Any) -> None:
-        for piece in late:
-            piece()  # the next step is set up by now
-        late.clear()
-        hand_out(pieces)
-
-    for seed in range(3):
-        batch._slices._crew.hand_out = keep  # type: ignore[union-attr, method-assign]
-        shown, expected = batch.reset(seed=seed), other.reset(seed=seed)
-        assert len(late) == 2
-        batch._slices._crew.hand_out = come_late  # type: ignore[union-attr, method-assign]
-        for _ in range(2):
-            assert_same(batch.step(reject_all(RUNS)), other.step(reject_all(RUNS)))
-        assert_same(shown, expected)
-        assert batch._slices.runs.tobytes() == other._slices.runs.tobytes()
+    with monkeypatch.context() as patched:
+        patched.setattr(slices, "_step", play_late)
+        assert_same(batch.reset(seed=5), other.reset(seed=5))
+    assert_same(shown_by(batch, 3), shown_by(other, 3))
+    time.sleep(0.3)
+    assert_same(shown_by(batch, 3), shown_by(other, 3))
     batch.close()
+
+
+@compiled_only
+@pytest.mark.parametrize("seconds", [0.0, 1e9], ids=["idle", "in haste"])
+def test_threads_stay_awake_only_for_steps_that_follow_at_once(
+    monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    """Whether they do changes nothing of what is played."""
+    monkeypatch.setattr(slices, "_HASTE_SECONDS", seconds)
+    batch, other = _begun(threads=3), _begun(threads=1)
+    play, awaited = slices._step, []
+
+    def watched(*arguments: Any) -> bool:
+        awaited.append((arguments[2], arguments[-1]))
+        return play(*arguments)
+
+    monkeypatch.setattr(slices, "_step", watched)
+    shown = shown_by(batch, 4)
+    batch.close()
+    monkeypatch.setattr(slices, "_step", play)
+    assert_same(shown, shown_by(other, 4))
+    # One step was the reset: the first of these is the second, and waits for the third.
+    steps = [3, 4, 5, 6] if seconds else [0] * 4
+    assert [step for own, step in awaited if own == 1] == steps
+    assert [step for own, step in awaited if own == 2] == steps
+    assert {slices_of for own, slices_of in awaited if own == 0} == {3}
 
 
 @compiled_only

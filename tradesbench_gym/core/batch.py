@@ -1,9 +1,9 @@
 """Many runs in one call, for a learner's batch: begin them, or answer each one's call and play on.
 
 A call covers a slice of an array of runs, so that one thread a core can take a slice each: beside
-what is read only, slices share nothing but the count of runs played. Events are not kept, and a
-slice fills one desk for run after run. The rules are those of a single run; nothing here knows more
-than `core/step.py`.
+what is read only, slices share nothing but a few counters, by which a thread that is done begins
+runs of another's slice. Events are not kept, and a slice fills one desk for run after run. The
+rules are those of a single run; nothing here knows more than `core/step.py`.
 """
 
 from __future__ import annotations
@@ -91,28 +91,27 @@ def step(
 
     Slice s is the runs from `edges[s]` on, up to `edges[s + 1]`. The thread of slice `own` answers
     its calls. Runs to be begun, which take as long as ten answers and come at random, are shared
-    by the threads: of slice s, `taken[s]` are another's already. A thread may come when others have
-    played its slice and their step is over: it finds nothing left, so `taken`, `tasks` and `played`
-    must be that step's own and serve no other.
+    by the threads: of slice s, `taken[s]` are another's already.
 
-    What is `known` of a refusal by its number, 0 where nothing is, goes into its outcome. How many
-    it did is added to the runs `played`, shape (1,). Before it returns it waits awake, but not
-    for longer than a slice takes: in slice 0 until as many as are `awaited` are played, in others
-    until the `steps` begun so far, shape (1,), which slice 0 counts, have come to what is
-    `awaited`. Whether it came.
+    What is `known` of a refusal by its number, 0 where nothing is, goes into its outcome.
+
+    A thread that finds nothing left to do adds one to the slices `played`, shape (1,), and touches
+    nothing of the step from then on: a step is over when all have. Before it returns it waits
+    awake, but not for longer than a slice takes: in slice 0 until as many slices as `awaited` are
+    played, in others until the `steps` begun so far, shape (1,), which slice 0 counts, have come to
+    what is `awaited`. Whether it came.
     """
     runs, params, pool, metres = borrowed(runs), borrowed(params), borrowed(pool), borrowed(metres)
     log, desk, where, words = borrowed(log), borrowed(desk), borrowed(where), borrowed(words)
     masks, actions, outcomes = borrowed(masks), borrowed(actions), borrowed(outcomes)
     known, rewards, ended = borrowed(known), borrowed(rewards), borrowed(ended)
     counts, edges, taken = borrowed(counts), borrowed(edges), borrowed(taken)
-    first, until, done = edges[own], edges[own + 1], np.int64(0)
+    first, until = edges[own], edges[own + 1]
     if own == 0:
         add_shared(steps, np.int64(1))
     waits = NONE  # whose caller the map's memory is still coming for
     for i in range(first, until):
         _fetch_next(runs, i + 1, until)
-        done += np.int64(tasks[i] != BEGIN)
         if tasks[i] != ANSWER:
             continue
         cents, stop = _answer(runs[i], params[0], metres, log[0], actions[i], known, outcomes[:, i])
@@ -137,9 +136,8 @@ def step(
                 _begin(runs, i, params[0], metres, log[0], seeds[i], salt, outcomes[:, i])
                 _show(runs, i, pool, desk[0], outcomes[ANSWERED, i], where, masks, words)
                 next_taken = add_shared(taken[of:], np.int64(1))
-                done += 1
             fresh += 1
-    add_shared(played, done)
+    add_shared(played, np.int64(1))
     return _wait_awake(played if own == 0 else steps, np.int64(awaited), until - first)
 
 
@@ -156,7 +154,7 @@ def _wait_awake(counter: Whole, count: Int, runs: Int) -> bool:
 
 @kernel
 def all_played(played: Whole, count: Int) -> bool:
-    """Whether so many runs have been played by all threads."""
+    """Whether so many slices have been played."""
     return bool(add_shared(played, np.int64(0)) >= count)
 
 

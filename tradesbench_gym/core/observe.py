@@ -125,7 +125,7 @@ def copy_mask(book: Record, clock: Int, service: Int, masks: Masks, mask: Mask) 
 def write_observation(
     desk: Record, last_answer: Int, where: Where, runs: Int, i: Int, words: Words
 ) -> None:
-    """Fill the rows of run i of so many, `_ZEROED`, with everything of `OBSERVATION`."""
+    """Fill the rows of run i of so many, of which `_ZEROED` hold zeroes, with all `OBSERVATION`."""
     floats, small = words.view(np.float32), words.view(np.int8)
     words[_row(where, _LAST, runs, i)] = last_answer
     _write_call(desk, where, runs, i, words, floats)

@@ -149,7 +149,7 @@ PARTS = (*OBSERVATION, MASK, *PLANNED)
 SKY_DAYS = FORECAST_DAYS + 1
 
 Words = npt.NDArray[np.int32]
-"""The block of a batch, shape (words,), zeroed: see the module."""
+"""The block of a batch, shape (words,): see the module."""
 Where = npt.NDArray[np.int64]
 """Words of one run before each array of `PARTS`, shape (arrays + 1,); equal entries: left out."""
 
