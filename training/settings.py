@@ -1,11 +1,13 @@
-"""The hyper-parameters: read from TOML, each with a type, none unknown."""
+"""The hyper-parameters: read from TOML, each with a type, none unknown. Their values stand in
+`settings.toml` alone.
+"""
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, get_type_hints
 
 from tradesbench_gym.errors import TradesBenchError
 from tradesbench_gym.training.teacher import Rule
@@ -13,7 +15,6 @@ from tradesbench_gym.training.teacher import Rule
 CHECKPOINT, BEST, LAST, CURVE = "checkpoint.zip", "best.npz", "last.npz", "curve.csv"
 """Files of a training's folder."""
 SHIPPED = Path(__file__).parent / "settings.toml"
-Table = TypeVar("Table")
 
 
 class SettingsError(TradesBenchError):
@@ -24,16 +25,16 @@ class SettingsError(TradesBenchError):
 class Environments:
     """How many runs at once, and the threads that step them."""
 
-    count: int = 256
-    threads: int = 1
+    count: int
+    threads: int
 
 
 @dataclass(frozen=True)
 class NetworkSizes:
     """Units of the layers."""
 
-    width: int = 96
-    value_width: int = 128
+    width: int
+    value_width: int
 
 
 @dataclass(frozen=True)
@@ -53,49 +54,49 @@ class Teacher(Rule):
 class Cloning:
     """How the warm start learns."""
 
-    runs: int = 900
-    epochs: int = 6
-    batch_size: int = 512
-    learning_rate: float = 1e-3
+    runs: int
+    epochs: int
+    batch_size: int
+    learning_rate: float
 
 
 @dataclass(frozen=True)
 class Ppo:
     """As MaskablePPO calls them."""
 
-    learning_rate: float = 3e-4
-    last_learning_rate: float = 5e-5
-    n_steps: int = 256
-    batch_size: int = 8192
-    n_epochs: int = 2
-    gamma: float = 1.0
-    gae_lambda: float = 0.99
-    clip_range: float = 0.2
-    ent_coef: float = 0.002
-    vf_coef: float = 0.5
-    max_grad_norm: float = 0.5
+    learning_rate: float
+    last_learning_rate: float
+    n_steps: int
+    batch_size: int
+    n_epochs: int
+    gamma: float
+    gae_lambda: float
+    clip_range: float
+    ent_coef: float
+    vf_coef: float
+    max_grad_norm: float
 
 
 @dataclass(frozen=True)
 class Schedule:
     """How long, and how often to look and to save."""
 
-    steps: int = 786_432
-    evaluate_every: int = 2
-    checkpoint_every: int = 1
-    evaluation_runs: int = 100
+    steps: int
+    evaluate_every: int
+    checkpoint_every: int
+    evaluation_runs: int
 
 
 @dataclass(frozen=True)
 class Settings:
     """All hyper-parameters."""
 
-    environments: Environments = field(default_factory=Environments)
-    network: NetworkSizes = field(default_factory=NetworkSizes)
-    teacher: Teacher = field(default_factory=Teacher)
-    cloning: Cloning = field(default_factory=Cloning)
-    ppo: Ppo = field(default_factory=Ppo)
-    training: Schedule = field(default_factory=Schedule)
+    environments: Environments
+    network: NetworkSizes
+    teacher: Teacher
+    cloning: Cloning
+    ppo: Ppo
+    training: Schedule
 
 
 _TABLES: dict[str, type[Any]] = {
@@ -106,34 +107,50 @@ _TABLES: dict[str, type[Any]] = {
     "ppo": Ppo,
     "training": Schedule,
 }
+_KINDS = {int: "a whole number", float: "a number", str: "a text"}
 
 
 def load_settings(path: Path = SHIPPED) -> Settings:
-    """The settings in a file; what it leaves out is as in the classes above.
+    """The settings in a file; what it leaves out is as in the one that ships.
 
     Raises:
         SettingsError: no such file, no TOML, or a table or setting that is unknown or of another
             type.
 
     """
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(
-            f"cannot read the settings {path}: {error}", code="settings", field="settings"
-        ) from error
-    for name in content.keys() - _TABLES.keys():
+    given, shipped = _content(path), _content(SHIPPED)
+    for name in given.keys() - _TABLES.keys():
         raise SettingsError(
             f"{path}: there is no table [{name}]; there are {', '.join(_TABLES)}",
             code="unknown_setting",
             field=name,
         )
-    return Settings(**{name: _read(_TABLES[name], name, content[name]) for name in content})
+    return Settings(
+        **{
+            name: kind(**_read(kind, name, shipped[name]) | _read(kind, name, given.get(name, {})))
+            for name, kind in _TABLES.items()
+        }
+    )
 
 
-def _read(kind: type[Table], name: str, table: Any) -> Table:
-    known = {one.name: type(one.default) for one in fields(kind)}  # type: ignore[arg-type]
-    values = {}
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        why = str(error)
+    raise SettingsError(
+        f"cannot read the settings {path}: {why}", code="settings", field="settings"
+    )
+
+
+def _read(kind: type[Any], name: str, table: Any) -> dict[str, Any]:
+    if not isinstance(table, dict):
+        raise SettingsError(
+            f"[{name}] is a table of settings, not {table!r}", code="setting_type", field=name
+        )
+    known, values = get_type_hints(kind), {}
     for key, value in table.items():
         if key not in known:
             raise SettingsError(
@@ -145,9 +162,9 @@ def _read(kind: type[Table], name: str, table: Any) -> Table:
         given = float(value) if wanted is float and type(value) is int else value
         if type(given) is not wanted:
             raise SettingsError(
-                f"[{name}] {key} is a {wanted.__name__}, not {value!r}",
+                f"[{name}] {key} is {_KINDS[wanted]}, not {value!r}",
                 code="setting_type",
                 field=f"{name}.{key}",
             )
         values[key] = given
-    return kind(**values)
+    return values

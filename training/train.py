@@ -116,13 +116,15 @@ def train(folder: Path, settings: Settings, seed: int, steps: int, console: Cons
     folder.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
     began = time.perf_counter()
-    digest = hashlib.sha256(f"{settings.environments}{settings.network}{settings.ppo}".encode())
-    own = digest.hexdigest()
+    # How long it trains, and how often it looks and saves, may change on the way; nothing else.
+    parts = settings.environments, settings.network, settings.teacher, settings.cloning
+    own = hashlib.sha256(f"{(*parts, settings.ppo, seed)}".encode()).hexdigest()
     if (folder / CHECKPOINT).exists():
         model, diary = checkpoints.load(folder / CHECKPOINT)
         if diary.settings != own:
             raise checkpoints.CheckpointError(
-                f"{folder} was trained with other settings: give them, another --out, or --fresh",
+                f"{folder} was trained with other settings or another --seed: give those, another "
+                "--out, or --fresh",
                 code="other_settings",
                 field="settings",
             )
@@ -176,7 +178,7 @@ def main(
 
     Killed, the same command goes on from the last checkpoint.
 
-    The first is written when the warm start is over; its seed stays.
+    The first is written when the warm start is over.
 
     Example: python -m tradesbench_gym.training.train --algo maskable-ppo --out runs/ppo --seed 1
     """

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ width = 8
 value_width = 8
 
 [teacher]
+policy = ""
 margin = 50.0
 spread = 0.2
 
@@ -157,12 +159,51 @@ def test_a_wrong_setting_is_named(settings: Path, tmp_path: Path) -> None:
     assert "--algo is maskable-ppo" in run("train", "--algo", "dqn", code=2)
 
 
-def test_the_settings_that_ship_are_the_defaults_of_the_code() -> None:
-    from tradesbench_gym.training.settings import Settings, load_settings
+def test_what_a_file_leaves_out_is_as_in_the_one_that_ships(tmp_path: Path) -> None:
+    from tradesbench_gym.training.settings import load_settings
 
-    shipped, own = load_settings(), Settings()
-    for table in ("environments", "network", "cloning", "ppo", "training"):
-        assert getattr(shipped, table) == getattr(own, table)
+    own = tmp_path / "own.toml"
+    own.write_text("[ppo]\nn_steps = 8\n", encoding="utf-8")
+    shipped, found = load_settings(), load_settings(own)
+    assert shipped.teacher.policy
+    assert shipped.ppo.n_steps != 8
+    assert found == replace(shipped, ppo=replace(shipped.ppo, n_steps=8))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[ppo]\nn_steps = 0.5", r"\[ppo\] n_steps is a whole number, not 0.5"),
+        ("[ppo]\ngamma = true", r"\[ppo\] gamma is a number, not True"),
+        ("[teacher]\npolicy = 3", r"\[teacher\] policy is a text, not 3"),
+        ("ppo = 3", r"\[ppo\] is a table of settings, not 3"),
+        ("[ppo", "cannot read the settings .*own.toml"),
+    ],
+)
+def test_a_setting_of_another_kind_is_named(content: str, said: str, tmp_path: Path) -> None:
+    from tradesbench_gym.training.settings import SettingsError, load_settings
+
+    own = tmp_path / "own.toml"
+    own.write_text(content, encoding="utf-8")
+    with pytest.raises(SettingsError, match=said):
+        load_settings(own)
+    with pytest.raises(SettingsError, match=r"none\.toml: no such file"):
+        load_settings(tmp_path / "none.toml")
+
+
+def test_a_folder_goes_on_only_with_what_it_was_begun_with(settings: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    run("train", "--settings", settings, "--out", folder, "--steps", 32)
+    before = (folder / "checkpoint.zip").read_bytes()
+    assert "another --seed" in run(
+        "train", "--settings", settings, "--out", folder, "--seed", 4, code=2
+    )
+    for other in (("margin = 50.0", "margin = 49.0"), ("epochs = 1", "epochs = 2")):
+        settings.write_text(SMALL.replace(*other, 1), encoding="utf-8")
+        assert "other settings" in run("train", "--settings", settings, "--out", folder, code=2)
+    assert (folder / "checkpoint.zip").read_bytes() == before
+    settings.write_text(SMALL.replace("steps = 192", "steps = 64"), encoding="utf-8")
+    assert "going on from 32 steps" in run("train", "--settings", settings, "--out", folder)
 
 
 def test_the_teacher_can_be_a_policy_by_name() -> None:
