@@ -42,7 +42,7 @@ except ImportError:  # Windows: the workers of a cold start then all compile, ea
     fcntl = None  # type: ignore[assignment]  # the module's absence is what the None says
 
 QUIET = "TRADESBENCH_QUIET"
-COMPILING_SECONDS = 15
+COMPILING_SECONDS = 25
 _SOURCES = Path(__file__).resolve().parent
 _LAYER = "compiled"
 _FOLDER_NAME = re.compile(r"[0-9a-f]{32}")
